@@ -1,0 +1,1 @@
+"""Persistent memory for AI agents on Temporal, applied exactly once, whatever crashes."""

@@ -1,0 +1,55 @@
+"""What the demo shows while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .proof import Check
+
+
+class Narrator:
+    """Prints the story, step by step.
+
+    Args:
+        console: Where to.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    @contextmanager
+    def step(self, text: str) -> Iterator[None]:
+        """Show that something is going on, then that it is done."""
+        with self._console.status(Text(text)):
+            yield
+        self.say(text, mark="✓")
+
+    def say(self, text: str, *, mark: str = " ") -> None:
+        """Print one line."""
+        self._console.print(Text.assemble((f"{mark} ", "green"), text), soft_wrap=True)
+
+    def notebook(self, content: str) -> None:
+        """Print the notebook as it is, never as markup."""
+        self._console.rule("MEMORY.md")
+        self._console.print(Text(content.rstrip("\n")), soft_wrap=True)
+        self._console.rule()
+
+    def proof(self, checks: Sequence[Check]) -> None:
+        """Print what was checked, and whether it held."""
+        table = Table("", "what was checked", "what was found", box=None, pad_edge=False)
+        for check in checks:
+            mark = Text("✓", "green") if check.held else Text("✗", "bold red")
+            table.add_row(mark, Text(check.claim), Text(check.found))
+        self._console.print(table)
+
+    def end(self, *, held: bool, link: str, seconds: float) -> None:
+        """Print the outcome, and where the interrupted workflow can be looked at."""
+        outcome = "nothing lost, nothing doubled" if held else "NOT everything held"
+        self.say(f"{outcome}, in {seconds:.0f} s", mark="✓" if held else "✗")
+        self.say("the reset workflow in Temporal's web page, while the servers run (--hold):")
+        self.say(link)

@@ -1,0 +1,74 @@
+"""`durable-memory dev`: everything on this machine, until Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..settings import PREFIX, SCRIPTED_MODEL
+from .processes import WorkerProcess, worker_process
+from .running import ended_by_a_signal, forever
+from .stack import Stack, embedded_stack
+
+_MODEL = f"{PREFIX}MODEL_"
+
+
+async def run_dev(*, data: Path, task_queue: str, port: int, ui_port: int, as_json: bool) -> int:
+    """Run the stack and a worker until a signal comes, and return the exit code.
+
+    Args:
+        data: Folder that keeps the servers' data.
+        task_queue: The worker's.
+        port: Port of the Temporal server.
+        ui_port: Port of its web page.
+        as_json: Print the addresses as one JSON object.
+
+    Raises:
+        CommandError: A server does not start, or the worker ends by itself.
+    """
+    async with embedded_stack(data, port=port, ui_port=ui_port) as stack:
+        variables = {
+            **stack.environment(),
+            "DURABLE_MEMORY_TASK_QUEUE": task_queue,
+            "DURABLE_MEMORY_LOG_FORMAT": "text",
+            **_model(),
+        }
+        async with worker_process(variables) as worker:
+            _announce(stack, worker, task_queue, as_json=as_json)
+            with ended_by_a_signal():
+                await worker.while_up(forever())
+    return 0
+
+
+def _model() -> dict[str, str]:
+    """Return the caller's model variables, or the scripted model."""
+    named = {name: value for name, value in os.environ.items() if name.startswith(_MODEL)}
+    return named or {f"{_MODEL}BASE_URL": SCRIPTED_MODEL}
+
+
+def _announce(stack: Stack, worker: WorkerProcess, task_queue: str, *, as_json: bool) -> None:
+    if as_json:
+        addresses = {"web": stack.web, "task_queue": task_queue, "worker_pid": worker.pid}
+        print(json.dumps({**stack.environment(), **addresses}), flush=True)  # noqa: T201
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, value in (
+        ("Temporal", stack.temporal),
+        ("web page", stack.web),
+        ("Postgres", stack.store),
+        ("task queue", task_queue),
+        ("worker", f"process {worker.pid}"),
+    ):
+        table.add_row(name, Text(value))
+    console.print(table)
+    console.print("\nFor other shells:")
+    for name, value in stack.environment().items():
+        console.print(Text(f"export {name}={shlex.quote(value)}"))
+    console.print("\nCtrl-C stops everything; the data stays.")

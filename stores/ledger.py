@@ -1,0 +1,93 @@
+"""Documents, their histories and receipts, in a process's own memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from ..notebook import (
+    MemoryOperationAbandonedError,
+    MemoryOperationConflictError,
+    Splice,
+)
+from .protocols import MemoryMutation, MemoryOperation, MemoryVersion
+
+
+@dataclass(kw_only=True, slots=True)
+class Document:
+    """A file, or what is left of it: a deleted one keeps its steps.
+
+    Attributes:
+        content: Its text, `None` when there is no file.
+        steps: Its history, oldest first.
+    """
+
+    content: str | None = None
+    steps: list[MemoryVersion] = field(default_factory=list)
+
+    @property
+    def version(self) -> str | None:
+        """The version of the file, `None` when there is no file."""
+        return None if self.content is None else self.steps[-1].version
+
+
+class Ledger:
+    """Applies changes; no method awaits, so for the tasks of one loop each is atomic."""
+
+    def __init__(self) -> None:
+        self._documents: dict[str, Document] = {}
+        self._receipts: dict[str, tuple[str, MemoryMutation]] = {}
+        self._versions = 0
+
+    def document(self, path: str) -> Document:
+        """Return the document at `path`; an empty one when there never was any."""
+        return self._documents.get(path) or Document()
+
+    def paths(self) -> list[str]:
+        """Return the paths of all files."""
+        return [path for path, document in self._documents.items() if document.version]
+
+    def receipt(self, operation: MemoryOperation) -> MemoryMutation | None:
+        """Return the receipt of `operation`; raise if its id has another fingerprint."""
+        fingerprint, mutation = self._receipts.get(operation.id, (None, None))
+        if mutation is not None and fingerprint != operation.fingerprint:
+            raise MemoryOperationConflictError
+        return mutation and replace(mutation, replayed=True)
+
+    def answer(self, operation: MemoryOperation | None) -> MemoryMutation | None:
+        """Return the receipt that answers a mutation, which an abandoned operation has not."""
+        found = self.receipt(operation) if operation else None
+        if found and found.abandoned:
+            raise MemoryOperationAbandonedError
+        return found
+
+    def abandon(self, operation: MemoryOperation) -> MemoryMutation:
+        """Close the case of an operation that has no receipt."""
+        return self._keep(operation, MemoryMutation(version=None, abandoned=True))
+
+    def apply(
+        self, path: str, content: str | None, change: Splice, operation: MemoryOperation | None
+    ) -> MemoryMutation:
+        """Make `content` the file's (`None` for no file), with a step of history and a receipt."""
+        document = self.document(path)
+        existed = document.content is not None
+        if content is None and not existed:
+            return self._keep(operation, MemoryMutation(version=None))
+        self._versions += 1
+        step = MemoryVersion(
+            version=str(self._versions),
+            operation_id=operation.id if operation else None,
+            written_at=datetime.now(UTC),
+            existed_before=existed,
+            exists=content is not None,
+            change=change,
+        )
+        document.content = content
+        document.steps.append(step)
+        self._documents[path] = document
+        return self._keep(operation, MemoryMutation(version=document.version, existed=existed))
+
+    def _keep(self, operation: MemoryOperation | None, mutation: MemoryMutation) -> MemoryMutation:
+        if operation is not None:
+            self._receipts[operation.id] = (operation.fingerprint, mutation)
+        return mutation

@@ -1,0 +1,122 @@
+"""Calls of the database: budgets, retries of serialization failures, errors.
+
+Time
+----
+A call with a deadline is ended three times, by whoever can:
+
+1. the database stops waiting for a lock (`lock_timeout`, set from the deadline inside the function)
+   and refuses the change when the deadline has passed;
+2. the client stops waiting a moment later, and cancels the statement;
+3. the connection's own `statement_timeout` ends a statement whose client is gone.
+
+Only the first says that nothing was changed. After the second the outcome is unknown, so the error
+is a retryable one, and the operation's receipt tells.
+
+Isolation
+---------
+The functions are written for READ COMMITTED. On a caller's pool with a stricter default they still
+never do the wrong thing: a change under their feet is a serialization failure, which rolls all of
+it back. It is repeated in an explicit READ COMMITTED transaction. So a call that meets nobody costs
+one round trip on any pool, and one that does is not starved by repeating it under rules that make
+the loser of every race fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ...notebook import MemoryDeadlineExceeded, MemoryStoreUnavailable
+from ..checks import remaining
+from .errors import (
+    DEADLOCK_DETECTED,
+    LOCK_NOT_AVAILABLE,
+    SERIALIZATION_FAILURE,
+    sqlstate,
+    translated,
+)
+from .pool import PostgresConnection, PostgresPool
+from .queries import query
+
+Row = Mapping[str, Any]
+
+_ATTEMPTS = 5
+_GRACE = 1.0
+"""Seconds that the client waits after a deadline, to hear what the database made of it."""
+
+_SET_LOCAL = "SET LOCAL idle_in_transaction_session_timeout = '10s'"
+"""A client that stops between the statements must not hold the row lock for ever."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Caller:
+    """Runs named queries on a pool.
+
+    Attributes:
+        pool: Whose connections are used, one for each call.
+        timeout: Seconds that a call may take, the wait for a connection included.
+    """
+
+    pool: PostgresPool
+    timeout: float
+
+    @property
+    def timeout_ms(self) -> int:
+        """The timeout in milliseconds."""
+        return max(1, int(self.timeout * 1000))
+
+    async def row(self, name: str, *args: object) -> Row | None:
+        """Return the first row of a query that changes nothing."""
+        with translated():
+            async with self.pool.acquire(timeout=self.timeout) as connection:
+                return await connection.fetchrow(query(name), *args, timeout=self.timeout)
+
+    async def rows(self, name: str, *args: object) -> Sequence[Row]:
+        """Return the rows of a query that changes nothing."""
+        with translated():
+            async with self.pool.acquire(timeout=self.timeout) as connection:
+                return await connection.fetch(query(name), *args, timeout=self.timeout)
+
+    async def mutate(self, name: str, *args: object, deadline: datetime | None = None) -> Row:
+        """Return the row of a function that changes something."""
+        with translated():
+            for attempt in range(_ATTEMPTS):
+                try:
+                    return await self._attempt(attempt, name, args, deadline)
+                except Exception as error:
+                    if deadline is not None and sqlstate(error) == LOCK_NOT_AVAILABLE:
+                        raise MemoryDeadlineExceeded from error
+                    if not _is_lost_race(error) or attempt == _ATTEMPTS - 1:
+                        raise
+        raise AssertionError("unreachable")
+
+    async def _attempt(
+        self, attempt: int, name: str, args: Sequence[object], deadline: datetime | None
+    ) -> Row:
+        timeout = self._budget(deadline)
+        async with self.pool.acquire(timeout=timeout) as connection:
+            if attempt == 0:
+                row = await connection.fetchrow(query(name), *args, timeout=timeout)
+            else:
+                row = await _read_committed(connection, name, args, timeout)
+        if row is None:
+            raise MemoryStoreUnavailable("The database gave no answer.")
+        return row
+
+    def _budget(self, deadline: datetime | None) -> float:
+        left = remaining(deadline)
+        return self.timeout if left is None else min(self.timeout, left + _GRACE)
+
+
+async def _read_committed(
+    connection: PostgresConnection, name: str, args: Sequence[object], budget: float
+) -> Row | None:
+    async with connection.transaction(isolation="read_committed"):
+        await connection.execute(_SET_LOCAL, timeout=budget)
+        return await connection.fetchrow(query(name), *args, timeout=budget)
+
+
+def _is_lost_race(error: Exception) -> bool:
+    return sqlstate(error) in (SERIALIZATION_FAILURE, DEADLOCK_DETECTED)

@@ -1,0 +1,103 @@
+"""The one place where the driver's errors become the project's, with the cause kept."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ...notebook import (
+    InvalidMemoryRequest,
+    MemoryConflictError,
+    MemoryDeadlineExceeded,
+    MemoryFault,
+    MemoryOperationAbandonedError,
+    MemoryOperationConflictError,
+    MemoryStoreUnavailable,
+)
+
+SERIALIZATION_FAILURE = "40001"
+DEADLOCK_DETECTED = "40P01"
+LOCK_NOT_AVAILABLE = "55P03"
+
+
+class DocumentTooLarge(MemoryFault):
+    """The append would make the document too large."""
+
+
+_BY_STATE: dict[str, type[MemoryFault]] = {
+    "DM001": MemoryConflictError,
+    "DM002": MemoryOperationConflictError,
+    "DM003": MemoryOperationAbandonedError,
+    "DM004": MemoryDeadlineExceeded,
+    "DM005": DocumentTooLarge,
+    "23514": InvalidMemoryRequest,  # check_violation: a part of a key is too long
+    "54000": InvalidMemoryRequest,  # program_limit_exceeded
+}
+
+_UNAVAILABLE_BY_STATE = {
+    "3D000": "The database of the memory store does not exist: create it.",
+    "3F000": "The database has no durable_memory schema: migrate it.",
+    "42P01": "The durable_memory schema lacks a table this release needs: migrate it.",
+    "42883": "The durable_memory schema lacks a function this release needs: migrate it.",
+    "42501": "The database role lacks a right on the durable_memory schema: grant it.",
+    "28000": "The database refused the login: check the role and its password.",
+    "28P01": "The database refused the login: check the role and its password.",
+    "25006": "The database is read-only: connect to the primary.",
+}
+
+
+def sqlstate(error: BaseException) -> str | None:
+    """Return the SQLSTATE of a driver's error, `None` for one that the database did not raise."""
+    state = getattr(error, "sqlstate", None)
+    return state if isinstance(state, str) else None
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise the driver's errors as the project's."""
+    try:
+        yield
+    except MemoryFault:
+        raise
+    except Exception as error:
+        fault = translate(error)
+        if fault is None:
+            raise
+        raise fault from error
+
+
+def translate(error: Exception) -> MemoryFault | None:
+    """Return the project's error for a driver's; `None` for one that is neither's.
+
+    The details of a database error quote rows, so they are taken off what becomes the cause.
+    """
+    state = sqlstate(error)
+    if state is not None:
+        _strip(error)
+        return _of_state(state)
+    if isinstance(error, OSError | TimeoutError):
+        return MemoryStoreUnavailable()
+    if _is_interface_error(error):
+        # The driver's own: a value it cannot send, or a connection that is gone.
+        return InvalidMemoryRequest() if isinstance(error, ValueError) else MemoryStoreUnavailable()
+    return None
+
+
+def _of_state(state: str) -> MemoryFault:
+    if state in _BY_STATE:
+        return _BY_STATE[state]()
+    known = _UNAVAILABLE_BY_STATE.get(state)
+    return MemoryStoreUnavailable(known or f"The database failed with SQLSTATE {state}.")
+
+
+def _strip(error: Exception) -> None:
+    for name in ("detail", "where", "internal_query"):
+        if getattr(error, name, None) is not None:
+            setattr(error, name, None)
+
+
+def _is_interface_error(error: Exception) -> bool:
+    """Whether asyncpg itself raised it; the caller's driver may be another."""
+    driver = sys.modules.get("asyncpg")
+    return driver is not None and isinstance(error, driver.InterfaceError)

@@ -1,0 +1,299 @@
+"""What a memory store is: a small protocol, and optional abilities beside it.
+
+A store keeps files by path. A path is a scope's key, `/`, and a file name. Every store
+holds to five rules, checked by the suite in `durable_memory.testing`:
+
+1. A mutation is applied if and only if the file's version is the expected one
+   (compare-and-swap), in one atomic step with its receipt.
+2. The same operation arriving again is answered by its receipt and changes nothing. Its id with
+   another fingerprint raises `MemoryOperationConflictError`.
+3. A version is new with every write and never used again, also not after delete and re-create.
+4. A mutation whose deadline has passed changes nothing and leaves no receipt.
+5. Text with NUL or a lone surrogate is refused with `MemoryRefusal`; everything else comes out
+   as it went in.
+
+Errors raised by every method: `InvalidMemoryRequest` for a malformed path or bound,
+`MemoryStoreUnavailable` when the backend does not answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, runtime_checkable
+
+from ..notebook import Edit, NotebookView, Splice
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryFile:
+    """One memory file.
+
+    Attributes:
+        content: The file's text, or the first `max_chars` characters of it.
+        version: Opaque; stands for the whole file, also when `content` is cut.
+        truncated: Whether the file holds more than `content`.
+    """
+
+    content: str
+    version: str
+    truncated: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryOperation:
+    """The identity of one mutation.
+
+    Attributes:
+        id: Names the operation; the same for every attempt and replay of it.
+        fingerprint: Digest of the arguments; the same id with another one is a conflict.
+        workflow_id: Workflow that asked for it, so that receipts of open runs can be kept.
+        run_id: The run of that workflow, as above.
+    """
+
+    id: str
+    fingerprint: str
+    workflow_id: str = ""
+    run_id: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryMutation:
+    """What a mutation did: also the receipt of it.
+
+    Attributes:
+        version: The version it made; `None` when no file is left.
+        replayed: Whether this is the receipt of an earlier arrival of the same operation.
+        existed: Whether the file existed before.
+        abandoned: The operation was settled before it was applied, and never will be. Only
+            `settle` and `get_operation` return it; a mutation raises
+            `MemoryOperationAbandonedError`.
+    """
+
+    version: str | None
+    replayed: bool = False
+    existed: bool = False
+    abandoned: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemorySearchMatch:
+    """One file that matched, with a piece of it that shows a match where the text has one."""
+
+    path: str
+    snippet: str
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemorySearchResult:
+    """Matches, best first.
+
+    Attributes:
+        matches: At most `limit`.
+        scanned: How many files were looked at.
+        truncated: Whether files, matches or text were left out.
+    """
+
+    matches: Sequence[MemorySearchMatch]
+    scanned: int
+    truncated: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryVersion:
+    """One step of a file's history.
+
+    Attributes:
+        version: The version this step made.
+        operation_id: The operation that made it, when it had one.
+        written_at: When, by the store's clock.
+        existed_before: Whether the file existed before the step.
+        exists: Whether it existed after it.
+        change: The edit: where, what was removed, what was added.
+    """
+
+    version: str
+    operation_id: str | None
+    written_at: datetime
+    existed_before: bool
+    exists: bool
+    change: Splice
+
+
+@runtime_checkable
+class MemoryStore(Protocol):
+    """The base protocol: all that a store must do."""
+
+    async def read(self, path: str, *, max_chars: int) -> MemoryFile | None:
+        """Return the file at `path`, at most `max_chars` characters of it, or `None`."""
+        ...
+
+    async def get_operation(self, operation: MemoryOperation) -> MemoryMutation | None:
+        """Return the receipt of `operation` with `replayed=True`, or `None`.
+
+        Raises:
+            MemoryOperationConflictError: The id is known with another fingerprint.
+        """
+        ...
+
+    async def write(
+        self,
+        path: str,
+        content: str,
+        *,
+        expected_version: str | None,
+        operation: MemoryOperation | None = None,
+        deadline: datetime | None = None,
+    ) -> MemoryMutation:
+        """Create or replace the file at `path`.
+
+        Args:
+            path: The file.
+            content: Its whole new text.
+            expected_version: The version it must have; `None` means it must not exist.
+            operation: Identity, for exactly-once.
+            deadline: Aware time after which the store must refuse to apply it.
+
+        Raises:
+            MemoryConflictError: The file has another version.
+            MemoryOperationConflictError: The operation's id has another fingerprint.
+            MemoryOperationAbandonedError: The operation was settled as abandoned.
+            MemoryDeadlineExceeded: The deadline has passed.
+            MemoryRefusal: The text has NUL or a lone surrogate.
+        """
+        ...
+
+    async def delete(
+        self,
+        path: str,
+        *,
+        expected_version: str | None,
+        operation: MemoryOperation | None = None,
+        deadline: datetime | None = None,
+    ) -> MemoryMutation:
+        """Delete the file at `path`; errors as `write`.
+
+        A missing file with `expected_version=None` is no error: `existed` is false, and the
+        operation gets its receipt.
+        """
+        ...
+
+    async def list_paths(self, prefix: str = "", *, limit: int) -> list[str]:
+        """Return at most `limit` paths that start with `prefix`.
+
+        Files directly below the prefix come first, whatever is nested below it; each of the two
+        groups is in bytewise order.
+        """
+        ...
+
+
+@runtime_checkable
+class SettlingStore(Protocol):
+    """Can close the case of an operation whose outcome is unknown."""
+
+    async def settle(
+        self, operation: MemoryOperation, *, deadline: datetime | None = None
+    ) -> MemoryMutation:
+        """Return the receipt of `operation`, or write one that says it is abandoned.
+
+        Waits for an attempt that is being applied right now. After it returns, the operation
+        can never be applied by anyone who has not applied it already.
+        """
+        ...
+
+
+@runtime_checkable
+class EditingStore(Protocol):
+    """Can apply an edit and its receipt in one step, so that concurrent edits never lose a race."""
+
+    async def edit(
+        self,
+        path: str,
+        edit: Edit,
+        *,
+        max_chars: int,
+        operation: MemoryOperation | None = None,
+        deadline: datetime | None = None,
+    ) -> MemoryMutation:
+        """Apply `edit` to whatever the file is now.
+
+        Raises:
+            MemoryRefusal: The edit does not fit the file (`text_not_found`, `ambiguous`,
+                `oversize`, `not_found`); no receipt is left.
+            MemoryConflictError: Lost too many races (only edits that need what they read).
+        Other errors as `MemoryStore.write`.
+        """
+        ...
+
+
+@runtime_checkable
+class SearchableMemoryStore(Protocol):
+    """Can search without moving every file to the caller."""
+
+    async def search(
+        self,
+        prefix: str,
+        query: str,
+        *,
+        limit: int,
+        max_files: int,
+        max_chars: int,
+        max_file_chars: int,
+    ) -> MemorySearchResult:
+        """Search files directly below `prefix`, by the rule of `durable_memory.notebook`.
+
+        Args:
+            prefix: A scope's key and `/`, resolved by trusted code.
+            query: Already checked by the notebook's query rule.
+            limit: Matches returned at most.
+            max_files: Files scanned at most; an index may see every file.
+            max_chars: Characters of file names and snippets together.
+            max_file_chars: Characters of one file that a scan looks at.
+        """
+        ...
+
+
+@runtime_checkable
+class SnapshotStore(Protocol):
+    """Can gather all that a snapshot shows in one call."""
+
+    async def view(self, prefix: str, *, tail_chars: int, max_names: int) -> NotebookView:
+        """Return the tail of `prefix + 'MEMORY.md'` and the names beside it.
+
+        Names are those that the memory tools can spell; `names_truncated` tells whether more
+        than `max_names` exist.
+        """
+        ...
+
+
+@runtime_checkable
+class HistoryStore(Protocol):
+    """Keeps every version of a file."""
+
+    async def history(
+        self, path: str, *, limit: int, before: str | None = None
+    ) -> list[MemoryVersion]:
+        """Return steps of the file at `path`, newest first, older than version `before`."""
+        ...
+
+    async def read_version(self, path: str, version: str) -> MemoryFile | None:
+        """Rebuild the file as it was at `version`; `None` when it was deleted by that version.
+
+        Raises:
+            MemoryNotFound: The file never had that version.
+        """
+        ...
+
+    async def restore(
+        self,
+        path: str,
+        version: str,
+        *,
+        expected_version: str | None,
+        operation: MemoryOperation | None = None,
+        deadline: datetime | None = None,
+    ) -> MemoryMutation:
+        """Make the file what it was at `version`, as a new version; errors as `write`."""
+        ...

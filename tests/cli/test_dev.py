@@ -1,0 +1,128 @@
+"""`durable-memory dev`: the embedded stack as a person or a program would use it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import httpx
+import psutil
+import pytest
+from temporalio.client import Client
+
+from durable_memory.cli.demo.evidence import read_notebook
+from durable_memory.cli.embedded import free_port
+from durable_memory.notebook import Scope
+from durable_memory.workflows import AgentRequest, AgentWorkflow
+
+SCOPE = Scope(namespace="you@example.com", agent_name="main")
+
+
+class Dev:
+    """A running `durable-memory dev --json`."""
+
+    def __init__(self, process: asyncio.subprocess.Process, addresses: dict[str, Any]) -> None:
+        self.process = process
+        self.addresses = addresses
+
+    @property
+    def store(self) -> str:
+        """URL of its database."""
+        return str(self.addresses["DURABLE_MEMORY_STORE"])
+
+    async def say(self, line: str) -> None:
+        """Have the reference agent note a line."""
+        client = await Client.connect(self.addresses["TEMPORAL_ADDRESS"])
+        await client.execute_workflow(
+            AgentWorkflow.run,
+            AgentRequest(prompts=[line], namespace=SCOPE.namespace, agent_name=SCOPE.agent_name),
+            id=uuid.uuid4().hex,
+            task_queue=self.addresses["task_queue"],
+        )
+
+    async def end(self, number: int) -> int:
+        """Send a signal and return the exit code."""
+        self.process.send_signal(number)
+        return await asyncio.wait_for(self.process.wait(), timeout=60)
+
+
+def _command(data: Path, *more: str) -> list[str]:
+    ports = ("--port", str(free_port()), "--ui-port", str(free_port()))
+    return [sys.executable, "-m", "durable_memory.cli", "dev", "--data", str(data), *ports, *more]
+
+
+def _refused(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@asynccontextmanager
+async def _dev(data: Path) -> AsyncIterator[Dev]:
+    process = await asyncio.create_subprocess_exec(
+        *_command(data, "--json"), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    try:
+        assert process.stdout is not None
+        line = await asyncio.wait_for(process.stdout.readline(), timeout=120)
+        yield Dev(process, json.loads(line))
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_the_stack_works_and_ends_whole(tmp_path: Path, number: int) -> None:
+    """It serves an agent and a web page; a signal ends every process, and the data stays."""
+    async with _dev(tmp_path / "data") as dev:
+        await dev.say("one")
+        async with httpx.AsyncClient() as http:
+            assert (await http.get(dev.addresses["web"])).status_code == 200
+        children = psutil.Process(dev.process.pid).children(recursive=True)
+        assert dev.addresses["worker_pid"] in {child.pid for child in children}
+        assert await dev.end(number) == 0
+        _, alive = psutil.wait_procs(children, timeout=10)
+        assert alive == []
+        with pytest.raises(OSError, match=r"."):
+            await asyncpg.connect(dev.store)
+    async with _dev(tmp_path / "data") as dev:
+        await dev.say("two")
+        assert (await read_notebook(dev.store, SCOPE))[1] == ("one\n", "two\n")
+
+
+async def test_a_folder_is_for_one_stack(tmp_path: Path) -> None:
+    """A second stack on the same folder says that it is in use, in one line."""
+    async with _dev(tmp_path / "data"):
+        second = await asyncio.to_thread(_refused, _command(tmp_path / "data"))
+    assert second.returncode == 2
+    assert "is in use" in second.stderr
+    assert second.stderr.count("\n") == 1
+
+
+async def test_a_worker_that_ends_ends_the_stack(tmp_path: Path) -> None:
+    """A killed worker is not hidden: the command fails and stops the servers."""
+    async with _dev(tmp_path / "data") as dev:
+        os.kill(dev.addresses["worker_pid"], signal.SIGKILL)
+        assert await asyncio.wait_for(dev.process.wait(), timeout=60) == 1
+
+
+def test_a_port_in_use_is_named(tmp_path: Path) -> None:
+    """The port is checked before a server is started."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        command = [*_command(tmp_path / "data"), "--port", port]
+        done = _refused(command)
+    assert done.returncode == 2
+    assert done.stderr == f"durable-memory: port {port} is in use: choose another\n"

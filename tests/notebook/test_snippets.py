@@ -1,0 +1,127 @@
+"""The pieces of files that show why they matched."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from durable_memory.notebook import Passage, fold, make_snippet, show_matches
+
+PIECES = [
+    "a",
+    "ß",
+    "ﬃ",
+    "İ",
+    "한",
+    "\u1112\u1161\u11ab",
+    "e",
+    "\u0301",
+    "㎨",
+    " ",
+    "\n",
+    "tea",
+    ".",
+    "ΐ",
+]
+TEXT = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
+TERM = st.sampled_from(
+    ["tea", "ss", "ffi", "f", "한", "e\u0301", "s2", "zzz", "\u0307", "i", "é", "ea"]
+)
+
+
+@settings(deadline=None, max_examples=250)
+@given(TEXT, st.lists(TERM, min_size=1, max_size=3), st.integers(-1, 60))
+@example("x" * 100 + "ﬃ", ["f"], 10)
+def test_snippet(text: str, terms: list[str], max_chars: int) -> None:
+    """A snippet keeps its budget, is as stored, and shows a match whenever the text has one."""
+    terms = [fold(term) for term in terms]
+    snippet = make_snippet(text, terms, max_chars)
+    assert len(snippet) <= max(0, max_chars)
+    assert snippet.removeprefix("...").removesuffix("...") in text
+    # The longest piece of these texts that folds on its own is a base letter with its marks.
+    marks = max(map(len, text.replace("\u0301", " \u0301").split(" "))) if text else 0
+    if any(term in fold(text) for term in terms) and max_chars >= 6 + marks:
+        assert any(term in fold(snippet) for term in terms)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.integers(0, 90), st.integers(0, 90), st.integers(9, 60))
+def test_match_anywhere(before: int, after: int, max_chars: int) -> None:
+    """Wherever the match is, it is shown, with dots where text was cut, and the budget is used."""
+    text = "x" * before + "tea" + "y" * after
+    snippet = make_snippet(text, ["tea"], max_chars)
+    assert "tea" in snippet
+    assert snippet.startswith("...") != text.startswith(snippet[:3])
+    assert snippet.endswith("...") != text.endswith(snippet[-3:])
+    assert len(snippet) == min(len(text), max_chars)
+
+
+def test_company() -> None:
+    """The piece is from where most of the terms are together."""
+    text = "tea " + "x " * 200 + "milk and sugar and cake" + " y" * 200
+    assert "milk and sugar" in make_snippet(text, ["tea", "milk", "sugar"], 80)
+
+
+def test_whole_words_are_shown_first() -> None:
+    """A whole word is shown rather than a part that comes before it."""
+    text = "steamed " + "x " * 200 + "green tea"
+    assert "green tea" in make_snippet(text, ["tea"], 40)
+
+
+def test_name_match() -> None:
+    """When only the name matched, the start of the text is shown."""
+    assert make_snippet("one two three four five six", ["zzz"], 20) == "one two three fou..."
+
+
+def test_match_before_dots() -> None:
+    """Where there is no room for dots, the match is shown and not they."""
+    assert make_snippet("xxxxxxxxteaxxxxxxxx", ["tea"], 4) == "teax"
+    assert make_snippet("xxxxxxxxteaxxxxxxxx", ["tea"], 2) == "te"
+
+
+def test_parts_of_files() -> None:
+    """The text around the part of a file that was given is marked as cut."""
+    passage = Passage(name="a", text="some tea", score=1, cut_before=True, cut_after=True)
+    assert show_matches([passage], ["tea"], 100)[0].snippet == "...some tea..."
+    assert show_matches([passage], ["tea"], 13)[0].snippet == "...me tea..."
+
+
+PASSAGE = st.builds(
+    Passage,
+    name=st.text("abc", min_size=1, max_size=30),
+    text=TEXT,
+    score=st.just(1.0),
+    cut_before=st.booleans(),
+    cut_after=st.booleans(),
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(PASSAGE, max_size=8), st.integers(0, 400))
+def test_budget(passages: list[Passage], max_chars: int) -> None:
+    """Names and snippets keep the budget together, and are shown from the best on."""
+    shown = show_matches(passages, ["tea"], max_chars)
+    assert sum(len(match.name) + len(match.snippet) for match in shown) <= max_chars
+    assert [match.name for match in shown] == [one.name for one in passages[: len(shown)]]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.integers(0, 3_000), min_size=1, max_size=10))
+def test_fair_shares(sizes: list[int]) -> None:
+    """No text is cut more than another, and nothing is cut while there is room."""
+    passages = [Passage(name="n", text="x" * size, score=1) for size in sizes]
+    lengths = [len(match.snippet) for match in show_matches(passages, ["zzz"], 4_000)]
+    cut = [length for length, size in zip(lengths, sizes, strict=True) if length < size]
+    assert not cut or max(lengths) - min(cut) <= 1
+    assert sum(lengths) + len(sizes) >= min(sum(sizes) + len(sizes), 4_000 - len(sizes))
+
+
+@pytest.mark.parametrize("max_chars", [100, 150])
+def test_long_terms(max_chars: int) -> None:
+    """Fewer matches are shown when each needs the room to show itself."""
+    term = "t" * 60
+    passages = [Passage(name="n", text=f"{'x' * 500} {term}", score=1) for _ in range(3)]
+    shown = show_matches(passages, [term], max_chars)
+    assert len(shown) == max_chars // 61
+    assert all(term in match.snippet for match in shown)

@@ -1,0 +1,150 @@
+"""Running scripts on real workers."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from typing import Any
+
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import EventType
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
+from temporalio.client import Client, WorkflowHandle
+from temporalio.worker import Worker
+
+from durable_memory.activities import MemoryActivities, ModelActivities, ScriptedModel
+from durable_memory.notebook import COMPLETE, WRITE
+from durable_memory.stores import MemoryStore
+from durable_memory.workflows import AgentWorkflow
+from scripts import (
+    ByNameWorkflow,
+    CarryingWorkflow,
+    OversizeWorkflow,
+    ResolvingWorkflow,
+    ScriptWorkflow,
+    SeveralWorkflow,
+)
+
+Handle = WorkflowHandle[Any, Any]
+WORKFLOWS = [
+    AgentWorkflow,
+    ByNameWorkflow,
+    CarryingWorkflow,
+    OversizeWorkflow,
+    ResolvingWorkflow,
+    ScriptWorkflow,
+    SeveralWorkflow,
+]
+
+
+def unique(kind: str) -> str:
+    """A name that nothing else has."""
+    return f"{kind}-{uuid.uuid4().hex[:12]}"
+
+
+@asynccontextmanager
+async def worker(
+    client: Client,
+    queue: str,
+    *,
+    store: MemoryStore | None = None,
+    activities: Sequence[Callable[..., Any]] = (),
+    workflows: Sequence[type] = WORKFLOWS,
+    **options: Any,
+) -> AsyncIterator[Worker]:
+    """A worker in this process; with the memory activities when it has a store."""
+    own = [*MemoryActivities(store).activities] if store is not None else []
+    own += [*activities] or [ModelActivities(ScriptedModel()).complete]
+    running = Worker(
+        client,
+        task_queue=queue,
+        workflows=workflows,
+        activities=own,
+        graceful_shutdown_timeout=timedelta(seconds=5),
+        **options,
+    )
+    async with running:
+        yield running
+
+
+async def start(
+    client: Client, queue: str, memory: dict[str, Any], steps: list[dict[str, Any]]
+) -> WorkflowHandle[ScriptWorkflow, list[Any]]:
+    """Start a script."""
+    return await client.start_workflow(
+        ScriptWorkflow.run, args=[memory, steps], id=unique("script"), task_queue=queue
+    )
+
+
+async def run(
+    client: Client, queue: str, memory: dict[str, Any], *steps: dict[str, Any]
+) -> list[Any]:
+    """Run a script to its end and return what each step returned."""
+    return await (await start(client, queue, memory, list(steps))).result()
+
+
+async def events(handle: Handle, kind: int) -> list[Any]:
+    """The events of a kind in a workflow's history."""
+    history = await handle.fetch_history()
+    return [event for event in history.events if event.event_type == kind]
+
+
+async def scheduled(handle: Handle, activity: str) -> list[Any]:
+    """The scheduling events of an activity."""
+    found = await events(handle, EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED)
+    return [
+        event
+        for event in found
+        if event.activity_task_scheduled_event_attributes.activity_type.name == activity
+    ]
+
+
+async def reset_before_model_call(client: Client, handle: Handle, call: int) -> Handle:
+    """Reset a workflow to just before its `call`-th model request, from 0; return the new run.
+
+    The workflow task that scheduled the request is undone, so the model is asked again.
+    """
+    asked = (await scheduled(handle, COMPLETE))[call]
+    attributes = asked.activity_task_scheduled_event_attributes
+    response = await client.workflow_service.reset_workflow_execution(
+        ResetWorkflowExecutionRequest(
+            namespace=client.namespace,
+            workflow_execution=WorkflowExecution(
+                workflow_id=handle.id, run_id=handle.result_run_id or handle.run_id or ""
+            ),
+            reason="test",
+            request_id=unique("reset"),
+            workflow_task_finish_event_id=attributes.workflow_task_completed_event_id,
+        )
+    )
+    return client.get_workflow_handle(handle.id, run_id=response.run_id)
+
+
+async def results_of(handle: Handle, activity: str) -> list[Any]:
+    """What the completed runs of an activity returned, in order of their completion."""
+    ids = {event.event_id for event in await scheduled(handle, activity)}
+    completed = await events(handle, EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED)
+    return [
+        json.loads(event.activity_task_completed_event_attributes.result.payloads[0].data)
+        for event in completed
+        if event.activity_task_completed_event_attributes.scheduled_event_id in ids
+    ]
+
+
+async def tool_call_ids(handle: Handle) -> set[str]:
+    """The ids of all tool calls a model gave in a run."""
+    return {
+        call["id"]
+        for response in await results_of(handle, COMPLETE)
+        for call in response.get("tool_calls", ())
+    }
+
+
+async def deadline_of(handle: Handle) -> datetime:
+    """The deadline that the first write of a run carries."""
+    (asked, *_) = await scheduled(handle, WRITE)
+    payloads = asked.activity_task_scheduled_event_attributes.input.payloads
+    return datetime.fromisoformat(json.loads(payloads[0].data)["deadline"])
