@@ -27,6 +27,7 @@ from temporalio.worker import Worker
 
 from durable_memory import logs
 from durable_memory.activities import ModelActivities, OpenAIChatModel, ScriptedModel, Telemetry
+from durable_memory.exits import leave
 from durable_memory.notebook import InvalidMemoryRequest, MemoryStoreUnavailable, Scope
 from durable_memory.plugin import LazyStore, MemoryPlugin
 from durable_memory.settings import SCRIPTED_MODEL, Settings, SettingsError
@@ -197,4 +198,4 @@ def _signals() -> asyncio.Event:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["main"]
+from typing import NoReturn
+
+__all__ = ["entry", "main"]
+
+
+def entry() -> NoReturn:
+    """Run the command line and end the process with its exit code."""
+    from ..exits import leave  # noqa: PLC0415  (as below)
+
+    leave(main())
 
 
 def main(arguments: list[str] | None = None) -> int:

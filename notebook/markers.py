@@ -63,10 +63,8 @@ def _escaped(text: str, view: _View) -> str:
     normal, starts, ends = view
     pieces, done = [], 0
     for tag in _TAG.finditer(normal):
-        start, end = starts[tag.start()], ends[tag.start()]
-        if start >= done:
-            pieces += [text[done:start], _ESCAPE]
-            done = end
+        pieces += [text[done : starts[tag.start()]], _ESCAPE]
+        done = ends[tag.start()]
     return "".join([*pieces, text[done:]])
 
 

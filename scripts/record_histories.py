@@ -10,6 +10,7 @@ with `workflow.patched`.
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -26,7 +27,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from durable_memory.activities import MemoryActivities, ModelActivities, ScriptedModel
 from durable_memory.cli.embedded import temporal_server
-from durable_memory.notebook import COMPLETE, Scope
+from durable_memory.notebook import COMPLETE, MemoryStoreUnavailable, Scope
 from durable_memory.stores import InMemoryStore, MemoryStore
 from durable_memory.workflows import AGENT, AgentRequest, AgentResult, AgentWorkflow
 
@@ -62,7 +63,7 @@ class ShakyStore:
         """Return the store, once it is up."""
         if self._failures:
             self._failures -= 1
-            raise ConnectionRefusedError
+            raise MemoryStoreUnavailable
         return self._store
 
 
@@ -137,6 +138,15 @@ class Recorder:
         return self.client.get_workflow_handle(handle.id, run_id=last.new_execution_run_id)
 
 
+def without_stack_traces(value: Any) -> Any:
+    """Leave out stack traces: they hold the paths of the machine that recorded them."""
+    if isinstance(value, dict):
+        return {k: without_stack_traces(v) for k, v in value.items() if k != "stackTrace"}
+    if isinstance(value, list):
+        return [without_stack_traces(each) for each in value]
+    return value
+
+
 async def plain(recorder: Recorder) -> Sequence[Handle]:
     """An agent whose worker has the memory activities: local snapshots."""
     async with recorder.workers():
@@ -189,7 +199,9 @@ async def main(names: Sequence[str]) -> None:
             for number, handle in enumerate(await RUNS[name](Recorder(client=client))):
                 suffix = f"-{number + 1}" if number else ""
                 path = HISTORIES / f"{name}{suffix}.json"
-                path.write_text((await handle.fetch_history()).to_json() + "\n", encoding="utf-8")
+                history = (await handle.fetch_history()).to_json_dict()
+                text = json.dumps(without_stack_traces(history), indent=1, ensure_ascii=False)
+                path.write_text(text + "\n", encoding="utf-8")
                 print(path.name)
         del client
 

@@ -53,7 +53,7 @@ SAFEGUARDS = {
     "deadline": Safeguard(
         what="the store refuses a write after its deadline",
         file="stores/postgres/migrations/0002_mutations.sql",
-        line="    IF clock_timestamp() >= p_deadline THEN\n",
+        line="    IF moment >= p_deadline THEN\n",
         without="    IF false THEN\n",
         test=(
             "tests/workflows/test_zombies.py::"

@@ -113,6 +113,7 @@ class InMemoryStore:
         """See `EditingStore.edit`."""
         _, name = split_path(path)
         check_bound("max_chars", max_chars)
+        check_operation(operation)
         check_deadline(deadline)
         if found := self._ledger.answer(operation):
             return found
@@ -211,6 +212,7 @@ class InMemoryStore:
         deadline: datetime | None,
     ) -> MemoryMutation:
         """Make `content` the file's, `None` for no file, if its version is the expected one."""
+        check_operation(operation)
         check_deadline(deadline)
         if found := self._ledger.answer(operation):
             return found

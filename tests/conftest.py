@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -13,6 +14,12 @@ from temporalio.client import Client
 from temporalio.testing import WorkflowEnvironment
 
 from durable_memory.cli.embedded import postgres_server, temporal_server
+from durable_memory.exits import end
+
+
+def pytest_sessionfinish(exitstatus: int) -> None:
+    """Keep the exit code of the tests: see `durable_memory.exits`."""
+    atexit.register(end, int(exitstatus))
 
 
 @pytest.fixture(scope="session")

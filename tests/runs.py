@@ -20,6 +20,7 @@ from durable_memory.notebook import COMPLETE, WRITE
 from durable_memory.stores import MemoryStore
 from durable_memory.workflows import AgentWorkflow
 from scripts import (
+    AskingWorkflow,
     ByNameWorkflow,
     CarryingWorkflow,
     OversizeWorkflow,
@@ -31,6 +32,7 @@ from scripts import (
 Handle = WorkflowHandle[Any, Any]
 WORKFLOWS = [
     AgentWorkflow,
+    AskingWorkflow,
     ByNameWorkflow,
     CarryingWorkflow,
     OversizeWorkflow,

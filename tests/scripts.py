@@ -21,6 +21,7 @@ from typing import Any
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 
+from durable_memory.notebook import COMPLETE, Message, ModelRequest, ModelResponse
 from durable_memory.workflows import (
     Memory,
     Notebook,
@@ -189,3 +190,22 @@ class OversizeWorkflow:
             *(each.call("write_memory", {"content": content}) for each in notebooks)
         )
         return [str(result.data.get("code", result.data["status"])) for result in results]
+
+
+@workflow.defn
+class AskingWorkflow:
+    """Asks the model once, without a snapshot, and makes the calls it asks for."""
+
+    @workflow.run
+    async def run(self, memory: dict[str, Any]) -> list[str]:
+        """Return the status of each call."""
+        notebook = memory_of(memory).open()
+        request = ModelRequest(messages=(Message(role="user", content="go on"),))
+        raw = await workflow.execute_activity(
+            COMPLETE, request.wire(), start_to_close_timeout=timedelta(seconds=30)
+        )
+        results = [
+            await notebook.call(each.name, each.arguments, tool_call_id=each.id)
+            for each in ModelResponse.parse(raw).tool_calls
+        ]
+        return [str(result.data["status"]) for result in results]

@@ -32,7 +32,6 @@ from ...notebook import MemoryDeadlineExceeded, MemoryStoreUnavailable
 from ..checks import remaining
 from .errors import (
     DEADLOCK_DETECTED,
-    LOCK_NOT_AVAILABLE,
     SERIALIZATION_FAILURE,
     sqlstate,
     translated,
@@ -86,8 +85,6 @@ class Caller:
                 try:
                     return await self._attempt(attempt, name, args, deadline)
                 except Exception as error:
-                    if deadline is not None and sqlstate(error) == LOCK_NOT_AVAILABLE:
-                        raise MemoryDeadlineExceeded from error
                     if not _is_lost_race(error) or attempt == _ATTEMPTS - 1:
                         raise
         raise AssertionError("unreachable")

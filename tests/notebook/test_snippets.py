@@ -117,6 +117,42 @@ def test_fair_shares(sizes: list[int]) -> None:
     assert sum(lengths) + len(sizes) >= min(sum(sizes) + len(sizes), 4_000 - len(sizes))
 
 
+@settings(deadline=None, max_examples=200)
+@given(st.integers(0, 40), st.integers(0, 40), st.booleans(), st.booleans(), st.integers(9, 60))
+def test_match_in_a_part(
+    before: int, after: int, cut_before: bool, cut_after: bool, max_chars: int
+) -> None:
+    """The match is shown and the budget used, whatever of the file is outside the part."""
+    part = Passage(
+        name="n",
+        text="x" * before + "tea" + "y" * after,
+        score=1,
+        cut_before=cut_before,
+        cut_after=cut_after,
+    )
+    snippet = show_matches([part], ["tea"], 1 + max_chars)[0].snippet
+    assert "tea" in snippet
+    assert len(snippet) == min(part.need, max_chars)
+    assert snippet.startswith("...") == (cut_before or not snippet.startswith(part.text[:3]))
+    assert snippet.endswith("...") == (cut_after or not snippet.endswith(part.text[-3:]))
+
+
+def test_term_that_does_not_fit() -> None:
+    """A term that fits is shown rather than one that does not."""
+    text = "t" * 60 + " x" * 100 + " milk and " + "y " * 100
+    assert "milk" in make_snippet(text, ["t" * 60, "milk"], 50)
+
+
+def test_long_match_among_short_ones() -> None:
+    """A long match is shown whole where an equal share would cut it."""
+    term = "t" * 60
+    texts = [f"{'x ' * 200}{found}" for found in ("tea", term, "tea", "tea", "tea")]
+    passages = [Passage(name="n", text=text, score=1) for text in texts]
+    shown = show_matches(passages, ["tea", term], 5 * 41 + 30)
+    assert len(shown) == 5
+    assert term in shown[1].snippet
+
+
 @pytest.mark.parametrize("max_chars", [100, 150])
 def test_long_terms(max_chars: int) -> None:
     """Fewer matches are shown when each needs the room to show itself."""

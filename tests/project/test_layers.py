@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 ALLOWED: dict[str, set[str]] = {
     "notebook": set(),
     "logs": set(),
+    "exits": set(),
     "settings": {"notebook"},
     "stores": {"notebook"},
     "testing": {"notebook", "stores"},
@@ -25,11 +26,11 @@ ALLOWED: dict[str, set[str]] = {
     "__init__": {"notebook", "stores", "activities", "workflows", "plugin"},
     "worker": {
         *("notebook", "stores", "activities", "workflows"),
-        *("plugin", "settings", "logs"),
+        *("plugin", "settings", "logs", "exits"),
     },
     "cli": {
         *("notebook", "stores", "activities", "workflows"),
-        *("plugin", "settings", "logs", "worker"),
+        *("plugin", "settings", "logs", "exits", "worker"),
     },
 }
 

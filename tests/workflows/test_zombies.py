@@ -22,8 +22,7 @@ from durable_memory.notebook import (
     Scope,
 )
 from durable_memory.stores import PostgresMemoryStore
-from durable_memory.workflows import AgentRequest, AgentWorkflow
-from scripts import write
+from scripts import AskingWorkflow, write
 
 BLOCKED = Scope(namespace="blocked")
 SCOPE = Scope(namespace="zombie")
@@ -124,16 +123,16 @@ async def test_write_from_before_a_reset_cannot_land_after_its_deadline(
             [write("x")],
         )
         await lock.waiting_backend()
-        request = AgentRequest(
-            prompts=["remember this"],
-            namespace=SCOPE.namespace,
-            memory_task_queue=fleet.queue,
-            mutation_timeout_seconds=4.0,
-        )
         run = await temporal_client.start_workflow(
-            AgentWorkflow.run, request, id=runs.unique("agent"), task_queue=agents
+            AskingWorkflow.run,
+            {
+                "task_queue": fleet.queue,
+                "namespace": SCOPE.namespace,
+                "seconds": {"attempt": 2, "mutation": 4},
+            },
+            id=runs.unique("asking"),
+            task_queue=agents,
         )
-        # The snapshot needs the one connection too, so it is skipped after its time.
         await pending_activity(run, "memory.write")
         late.stop()
         await lock.release()
@@ -162,28 +161,34 @@ async def wait_for_clock(url: str, deadline: datetime) -> None:
 async def test_timed_out_write_is_told_as_it_is(
     temporal_client: Client, fleet: Fleet, store: PostgresMemoryStore, reader: Reader
 ) -> None:
-    """A write held past its time-out is settled: told as refused, and never lands."""
+    """A write that a dead worker left in the database past its time-out is settled.
+
+    The workflow is told that nothing was changed, and nothing ever is; the next write goes on.
+    """
     await store.write(SCOPE.path(MAIN_FILENAME), "begin\n", expected_version=None)
     async with (
         row_lock(fleet.url, SCOPE) as lock,
         runs.worker(temporal_client, agents := runs.unique("agents")),
-        fleet.worker(),
     ):
         await lock.hold()
-        run = await runs.start(
-            temporal_client,
-            agents,
-            {
-                "task_queue": fleet.queue,
-                "namespace": SCOPE.namespace,
-                "seconds": {"attempt": 2, "mutation": 3, "settle": 60},
-            },
-            [write("late"), write("next")],
-        )
-        await lock.waiting_backend()
-        await until(lambda: runs.scheduled(run, "memory.settle"), "the settling")
-        await lock.release()
-        late, following = await run.result()
+        async with fleet.worker() as first:
+            run = await runs.start(
+                temporal_client,
+                agents,
+                {
+                    "task_queue": fleet.queue,
+                    "namespace": SCOPE.namespace,
+                    "seconds": {"attempt": 8, "mutation": 8, "settle": 60},
+                },
+                [write("late"), {"do": "wait", "for": "released"}, write("next")],
+            )
+            await lock.waiting_backend()
+            await first.kill()
+        async with fleet.worker():
+            await until(lambda: runs.scheduled(run, "memory.settle"), "the settling")
+            await lock.release()
+            await run.signal("go", "released")
+            late, _, following = await run.result()
     assert late["is_error"]
     assert late["data"]["code"] == "unavailable"
     assert following["data"]["status"] == "appended"
