@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
-import httpx
 from pydantic import BaseModel, ConfigDict, ValidationError
 from temporalio.exceptions import ApplicationError
 
@@ -61,7 +60,12 @@ class OpenAIChatModel:
     def __init__(
         self, base_url: str, model: str, *, api_key: str | None = None, timeout: float = 110.0
     ) -> None:
+        # Not at the top: a file that holds workflows and imports the plugin is loaded again in the
+        # workflow sandbox, where importing httpx fails.
+        import httpx  # noqa: PLC0415
+
         self._model = model
+        self._errors = httpx.HTTPError
         self._client = httpx.AsyncClient(
             base_url=base_url.rstrip("/") + "/",
             headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
@@ -88,7 +92,7 @@ class OpenAIChatModel:
         body = {"model": self._model, "messages": chat_messages(request), **_tools(request)}
         try:
             response = await self._client.post("chat/completions", json=body)
-        except httpx.HTTPError as error:
+        except self._errors as error:
             raise ApplicationError(
                 f"the model endpoint did not answer ({type(error).__name__})",
                 type="ModelUnavailable",

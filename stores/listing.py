@@ -29,12 +29,22 @@ def check_below(prefix: str, paths: Iterable[str]) -> None:
         raise MemoryFault("The memory store returned a file of another scope: report it.")
 
 
-async def own_paths(store: MemoryStore, prefix: str, *, limit: int) -> list[str]:
-    """Return at most `limit` paths directly below `prefix` that the memory tools can spell.
+async def own_paths(store: MemoryStore, prefix: str, *, limit: int) -> tuple[list[str], bool]:
+    """Return the paths directly below `prefix` that the memory tools can spell.
+
+    Args:
+        store: Any store.
+        prefix: A scope's key and `/`.
+        limit: Paths that the store is asked for.
+
+    Returns:
+        The paths, and whether there may be more: the listing was full, and had only own files.
 
     Raises:
         MemoryFault: The store returned a path that is not below `prefix`.
     """
     paths = (await store.list_paths(prefix, limit=limit))[:limit]
     check_below(prefix, paths)
-    return [path for path in paths if is_memory_filename(path.removeprefix(prefix))]
+    names = [path.removeprefix(prefix) for path in paths]
+    more = len(paths) == limit and not any("/" in name for name in names)
+    return [prefix + name for name in names if is_memory_filename(name)], more

@@ -55,13 +55,13 @@ async def search_notebook(
         )
         check_below(prefix, (match.path for match in found.matches))
         return _bounded(found, prefix, limit=limit, max_chars=max_chars)
-    paths = await own_paths(store, prefix, limit=max_files + 1)
+    paths, more = await own_paths(store, prefix, limit=max_files + 1)
     files = [(path, await store.read(path, max_chars=max_file_chars)) for path in paths[:max_files]]
     present = [(path.removeprefix(prefix), file) for path, file in files if file is not None]
     found = search_contents(
         prefix, query, present, limit=limit, max_files=max_files, max_chars=max_chars
     )
-    return replace(found, truncated=found.truncated or len(paths) > max_files)
+    return replace(found, truncated=found.truncated or more)
 
 
 def search_contents(

@@ -31,11 +31,11 @@ async def view_notebook(
         return await store.view(prefix, tail_chars=tail_chars, max_names=max_names)
     main = await store.read(prefix + MAIN_FILENAME, max_chars=_MAX_FILE_CHARS)
     content, truncated = (main.content, main.truncated) if main else ("", False)
-    paths = await own_paths(store, prefix, limit=max_names + 2)
+    paths, more = await own_paths(store, prefix, limit=max_names + 2)
     names = [path.removeprefix(prefix) for path in paths if path != prefix + MAIN_FILENAME]
     return NotebookView(
         tail=content[-tail_chars:],
         tail_truncated=truncated or len(content) > tail_chars,
         names=tuple(names[:max_names]),
-        names_truncated=len(names) > max_names,
+        names_truncated=more or len(names) > max_names,
     )

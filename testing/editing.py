@@ -24,7 +24,7 @@ from ..stores import EditingStore, MemoryMutation, MemoryOperation, MemoryStore,
 from .base import EVERYTHING, Contract, content_of, existing
 from .samples import future, new_operation, past, reused
 
-EDITS = {
+EDITS: dict[str, tuple[str | None, Edit]] = {
     "append to nothing": (None, Append(content="a note\n\n")),
     "append to an empty file": ("", Append(content="a note")),
     "append after a newline": ("one\n", Append(content="two")),
@@ -42,7 +42,7 @@ EDITS = {
 }
 """Edits of every kind, each with the text it is made on."""
 
-REFUSED = {
+REFUSED: dict[str, tuple[str | None, Edit]] = {
     "text_not_found": ("one", Replace(old_text="two", content="x")),
     "ambiguous": ("aaa", Replace(old_text="aa", content="x")),
     "not_found": (None, Replace(old_text="one", content="x")),
@@ -59,7 +59,8 @@ class EditingContract(Contract):
     @pytest.fixture
     def editing(self, store: MemoryStore) -> EditingStore:
         """The store, if it declares the ability."""
-        return self.need(store, EditingStore)
+        able: EditingStore = self.need(store, EditingStore)
+        return able
 
     @pytest.mark.parametrize(("before", "edit"), EDITS.values(), ids=EDITS)
     async def test_edit_does_what_the_notebook_plans(
@@ -190,10 +191,7 @@ class EditingContract(Contract):
         """Appends at the same time never lose a race, and every line is there once."""
         lines = [f"line {number}" for number in range(16)]
         await asyncio.gather(
-            *(
-                editing.edit(path, Append(content=line), max_chars=EVERYTHING)
-                for line in lines
-            )
+            *(editing.edit(path, Append(content=line), max_chars=EVERYTHING) for line in lines)
         )
         content = await content_of(store, path)
         assert content is not None

@@ -1,4 +1,5 @@
 """The contract of histories."""
+# ruff: noqa: PLR2004  (a test's numbers are its subject)
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ class HistoryContract(Contract):
     @pytest.fixture
     def keeping(self, store: MemoryStore) -> HistoryStore:
         """The store, if it declares the ability."""
-        return self.need(store, HistoryStore)
+        able: HistoryStore = self.need(store, HistoryStore)
+        return able
 
     async def test_every_version_can_be_rebuilt(
         self, store: MemoryStore, keeping: HistoryStore, path: str
@@ -156,5 +158,3 @@ async def become(store: MemoryStore, path: str, texts: tuple[str | None, ...]) -
             version = (await store.write(path, text, expected_version=version)).version
             versions.append(version or "")
     return versions
-
-

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from ..notebook import Append, Edit, MemoryFault, Remove, Replace
+from ..notebook import Append, Edit, MemoryFault, MemoryOperationConflictError, Remove, Replace
 from ..stores import (
     HistoryStore,
     MemoryMutation,
@@ -69,9 +69,7 @@ class StoreMachine(RuleBasedStateMachine):
             self.model.expect(name, version)
             return text
 
-        call = partial(
-            self.store.write, self.scope.path(name), text, expected_version=version
-        )
+        call = partial(self.store.write, self.scope.path(name), text, expected_version=version)
         self._mutate(name, identity, plan, call)
 
     @rule(name=_NAMES, expected=_EXPECTED, identity=_IDENTITIES)
@@ -86,9 +84,7 @@ class StoreMachine(RuleBasedStateMachine):
     def edit(self, name: str, edit: Edit, identity: str) -> None:
         """Edit a file, in one step if the store can."""
         plan = partial(self.model.edited, name, edit, max_chars=_MAX_CHARS)
-        call = partial(
-            apply_edit, self.store, self.scope.path(name), edit, max_chars=_MAX_CHARS
-        )
+        call = partial(apply_edit, self.store, self.scope.path(name), edit, max_chars=_MAX_CHARS)
         self._mutate(name, identity, plan, call)
 
     @rule(identity=st.sampled_from(["new", "again", "reused"]))
@@ -98,17 +94,14 @@ class StoreMachine(RuleBasedStateMachine):
         if operation is None or not isinstance(self.store, SettlingStore):
             return
         outcome = self._outcome(partial(self.store.settle, operation))
-        try:
-            receipt = self.model.receipt(operation)
-        except MemoryFault as fault:
-            assert isinstance(outcome, type(fault))
-            return
-        assert isinstance(outcome, MemoryMutation)
-        if receipt is None:
+        if self.model.is_reused(operation):
+            assert isinstance(outcome, MemoryOperationConflictError)
+        elif receipt := self.model.receipt(operation):
+            assert outcome == receipt
+        else:
+            assert isinstance(outcome, MemoryMutation)
             assert (outcome.version, outcome.abandoned) == (None, True)
             self.model.keep(operation, outcome)
-        else:
-            assert outcome == receipt
 
     def teardown(self) -> None:
         """Compare everything that is there, and everything that was."""
@@ -209,9 +202,14 @@ def check_against_model(open_store: OpenStore, *, examples: int = 50, steps: int
     with asyncio.Runner() as runner:
         opened = open_store()
         store = runner.run(_enter(opened))
+
+        class Machine(StoreMachine):
+            def __init__(self) -> None:
+                super().__init__(store, runner)
+
         try:
             run_state_machine_as_test(
-                lambda: StoreMachine(store, runner),
+                Machine,
                 settings=settings(
                     max_examples=examples,
                     stateful_step_count=steps,

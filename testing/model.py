@@ -52,10 +52,15 @@ class StoreModel:
         Raises:
             MemoryOperationConflictError: The id has another fingerprint.
         """
-        fingerprint, mutation = self.receipts.get(operation.id, (operation.fingerprint, None))
-        if fingerprint != operation.fingerprint:
+        if self.is_reused(operation):
             raise MemoryOperationConflictError
+        _, mutation = self.receipts.get(operation.id, ("", None))
         return mutation and replace(mutation, replayed=True)
+
+    def is_reused(self, operation: MemoryOperation) -> bool:
+        """Tell whether the operation's id is known with another fingerprint."""
+        fingerprint, _ = self.receipts.get(operation.id, (operation.fingerprint, None))
+        return fingerprint != operation.fingerprint
 
     def answer(self, operation: MemoryOperation | None, *, late: bool) -> MemoryMutation | None:
         """Return the receipt that answers a mutation, `None` when it is to be applied.

@@ -95,9 +95,7 @@ class OperationContract(Contract):
         with pytest.raises(MemoryConflictError):
             await store.write(path, "two", expected_version=None, operation=operation)
         assert await store.get_operation(operation) is None
-        done = await store.write(
-            path, "two", expected_version=first.version, operation=operation
-        )
+        done = await store.write(path, "two", expected_version=first.version, operation=operation)
         assert not done.replayed
         assert await content_of(store, path) == "two"
 

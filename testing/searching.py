@@ -1,4 +1,5 @@
 """The contract of search."""
+# ruff: noqa: PLR2004  (a test's numbers are its subject)
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ class SearchContract(Contract):
     @pytest.fixture
     def searching(self, store: MemoryStore) -> SearchableMemoryStore:
         """The store, if it declares the ability."""
-        return self.need(store, SearchableMemoryStore)
+        able: SearchableMemoryStore = self.need(store, SearchableMemoryStore)
+        return able
 
     async def test_search_finds_only_files_of_the_scope(
         self, store: MemoryStore, searching: SearchableMemoryStore, scope: Scope
@@ -95,7 +97,8 @@ class SearchContract(Contract):
         self, store: MemoryStore, searching: SearchableMemoryStore, scope: Scope
     ) -> None:
         """A scan looks at the beginning of a file, and says that it left some out."""
-        await _make(store, {scope.path("a.md"): "x" * 100 + " walrus", scope.path("b.md"): "walrus"})
+        long = "x" * 100 + " walrus"
+        await _make(store, {scope.path("a.md"): long, scope.path("b.md"): "walrus"})
         found = await _search(searching, scope, "walrus", max_file_chars=50)
         assert scope.path("b.md") in [match.path for match in found.matches]
         assert len(found.matches) == 2 or found.truncated

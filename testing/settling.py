@@ -18,7 +18,8 @@ class SettlingContract(Contract):
     @pytest.fixture
     def settling(self, store: MemoryStore) -> SettlingStore:
         """The store, if it declares the ability."""
-        return self.need(store, SettlingStore)
+        able: SettlingStore = self.need(store, SettlingStore)
+        return able
 
     async def test_settling_an_applied_operation_returns_its_receipt(
         self, store: MemoryStore, settling: SettlingStore, path: str

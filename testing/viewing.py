@@ -15,7 +15,8 @@ class ViewContract(Contract):
     @pytest.fixture
     def viewing(self, store: MemoryStore) -> SnapshotStore:
         """The store, if it declares the ability."""
-        return self.need(store, SnapshotStore)
+        able: SnapshotStore = self.need(store, SnapshotStore)
+        return able
 
     async def test_empty_notebook_has_an_empty_view(
         self, viewing: SnapshotStore, scope: Scope

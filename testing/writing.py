@@ -1,4 +1,5 @@
 """The contract of reading, writing and deleting."""
+# ruff: noqa: PLR2004  (a test's numbers are its subject)
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ class WritingContract(Contract):
 
     async def test_every_write_makes_a_new_version(self, store: MemoryStore, path: str) -> None:
         """A version is new with every write, even of the same text."""
-        versions = [None]
+        versions: list[str | None] = [None]
         for _ in range(3):
             written = await store.write(path, "same", expected_version=versions[-1])
             versions.append(written.version)

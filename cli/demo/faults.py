@@ -67,16 +67,19 @@ class RowLock:
         """Let go of the row."""
         await self._transaction.commit()
 
-    async def let_through(self, writes: int) -> None:
-        """Let as many writes pass, and hold the row again before the next one.
+    async def let_through(self, workflow_id: str, writes: int) -> int:
+        """Let at least as many writes of a workflow pass; then hold the row again.
 
-        The lock is asked for right behind the waiting write, and PostgreSQL serves a row's queue in
-        order: exactly one write passes each time.
+        Returns:
+            How many passed. The next write may overtake the lock when it is asked for again, and
+            the lock may overtake a write that waits: so what has passed is counted.
         """
-        for _ in range(writes):
+        while (passed := await self.receipts(workflow_id)) < writes:
             await self.waiting_backend()
             await self.release()
+            await self.wait_for_receipts(workflow_id, passed + 1)
             await self.hold()
+        return passed
 
     async def receipts(self, workflow_id: str) -> int:
         """Return how many operations of a workflow are committed."""

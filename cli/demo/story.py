@@ -59,14 +59,15 @@ async def _session(stage: Stage, worker: WorkerProcess, number: int, session: Se
 
 async def _interrupt(stage: Stage, worker: WorkerProcess, session: Session) -> tuple[Run, int]:
     """Start a session and kill its worker; return the run and which note was being written."""
-    note = len(session.lines) // 2 + 1
+    before = len(session.lines) // 2
     async with row_lock(stage.stack.store, stage.scope) as lock:
         await lock.hold()
         run = await stage.begin(_INTERRUPTED + 1, session)
         what = f"session {_INTERRUPTED + 1}: {len(session.lines)} lines"
-        with stage.narrator.step(f"{what}; the row is locked before note {note}"):
-            await worker.while_up(lock.let_through(note - 1))
+        with stage.narrator.step(f"{what}; the row is locked half way through"):
+            passed = await worker.while_up(lock.let_through(run.workflow_id, before))
             backend = await worker.while_up(lock.waiting_backend())
+        note = passed + 1
         stage.narrator.say(f"the worker's backend {backend} waits for the row")
         await _kill_after_commit(stage, worker, lock, run, note)
     return run, note

@@ -4,13 +4,16 @@ Time
 ----
 A call with a deadline is ended three times, by whoever can:
 
-1. the database stops waiting for a lock (`lock_timeout`, set from the deadline inside the function)
-   and refuses the change when the deadline has passed;
+1. the database stops waiting for a lock (`lock_timeout`, set from the deadline inside the
+   function), and refuses the change when the deadline has passed;
 2. the client stops waiting a moment later, and cancels the statement;
 3. the connection's own `statement_timeout` ends a statement whose client is gone.
 
-Only the first says that nothing was changed. After the second the outcome is unknown, so the error
-is a retryable one, and the operation's receipt tells.
+Only the refusal says that nothing was changed. A wait that ends with the deadline may have been for
+the row, or for an earlier attempt of the operation that is about to commit: the call is repeated.
+As its deadline has passed by then, it finds the receipt, or is refused before it waits for the row,
+or meets the earlier attempt again. Then, and after the second end, the outcome is unknown: the
+error is a retryable one.
 
 Isolation
 ---------
@@ -28,10 +31,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ...notebook import MemoryDeadlineExceeded, MemoryStoreUnavailable
+from ...notebook import MemoryStoreUnavailable
 from ..checks import remaining
 from .errors import (
     DEADLOCK_DETECTED,
+    LOCK_NOT_AVAILABLE,
     SERIALIZATION_FAILURE,
     sqlstate,
     translated,
@@ -85,7 +89,8 @@ class Caller:
                 try:
                     return await self._attempt(attempt, name, args, deadline)
                 except Exception as error:
-                    if not _is_lost_race(error) or attempt == _ATTEMPTS - 1:
+                    again = _is_lost_race(error) or (deadline and _is_lock_timeout(error))
+                    if not again or attempt == _ATTEMPTS - 1:
                         raise
         raise AssertionError("unreachable")
 
@@ -117,3 +122,7 @@ async def _read_committed(
 
 def _is_lost_race(error: Exception) -> bool:
     return sqlstate(error) in (SERIALIZATION_FAILURE, DEADLOCK_DETECTED)
+
+
+def _is_lock_timeout(error: Exception) -> bool:
+    return sqlstate(error) == LOCK_NOT_AVAILABLE

@@ -37,8 +37,7 @@ _BY_STATE: dict[str, type[MemoryFault]] = {
 
 _UNAVAILABLE_BY_STATE = {
     # Not MemoryDeadlineExceeded, although the wait ends with the deadline: what was waited for may
-    # be an earlier attempt of the same operation, which passed the deadline's check in time and is
-    # about to commit. The outcome is unknown, and the caller settles it.
+    # be an earlier attempt of the same operation, which was in time and is about to commit.
     LOCK_NOT_AVAILABLE: "Another writer held the document for too long: try again.",
     "3D000": "The database of the memory store does not exist: create it.",
     "3F000": "The database has no durable_memory schema: migrate it.",

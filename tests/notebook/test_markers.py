@@ -191,5 +191,5 @@ def test_linear(unit: str) -> None:
         neutralize(text)
         return time.process_time() - started
 
-    short = min(seconds(4_000) for _ in range(3))
-    assert min(seconds(32_000) for _ in range(3)) < 24 * short + 0.02
+    short = min(seconds(2_000) for _ in range(3))
+    assert min(seconds(16_000) for _ in range(3)) < 24 * short + 0.02

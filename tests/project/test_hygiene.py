@@ -64,7 +64,7 @@ def test_tests_are_no_package() -> None:
 
 def test_files_are_not_named_for_leftovers() -> None:
     """File names are the architecture: none of them is a drawer for everything."""
-    drawers = {"utils", "util", "common", "helpers", "manager", "misc", "base"}
+    drawers = {"utils", "util", "common", "helpers", "manager", "misc"}
     named = [_name(path) for path in _files() if path.stem.strip("_") in drawers]
     assert named == []
 

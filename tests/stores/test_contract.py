@@ -6,8 +6,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from bare_store import BareStore
 
-from durable_memory.stores import InMemoryStore, MemoryStore, PostgresMemoryStore, open_store
+from durable_memory.stores import (
+    InMemoryStore,
+    MemoryMutation,
+    MemoryStore,
+    PostgresMemoryStore,
+    open_store,
+)
 from durable_memory.testing import StoreContract, check_against_model
 from durable_memory.testing.base import ABILITIES
 
@@ -47,3 +54,33 @@ def test_in_memory_store_against_the_model() -> None:
 def test_postgres_store_against_the_model(migrated_url: str) -> None:
     """The Postgres store answers as the plain model does."""
     check_against_model(lambda: open_store(migrated_url, migrate=False), examples=40)
+
+
+class TestBareStore(StoreContract):
+    """A store with the base protocol only: what it lacks is skipped, visibly."""
+
+    @pytest.fixture
+    def store(self) -> BareStore:
+        """A new store."""
+        return BareStore()
+
+
+class ForgetfulStore(InMemoryStore):
+    """A store at fault: it applies every arrival of an operation."""
+
+    async def write(
+        self, path: str, content: str, *, expected_version: str | None, **_identity: object
+    ) -> MemoryMutation:
+        """Write without a receipt."""
+        return await super().write(path, content, expected_version=expected_version)
+
+
+def test_model_finds_a_store_that_forgets_receipts() -> None:
+    """A store that applies an operation twice fails the comparison."""
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[MemoryStore]:
+        yield ForgetfulStore()
+
+    with pytest.raises(AssertionError):
+        check_against_model(opened, examples=200)

@@ -115,7 +115,8 @@ END $$;
 --      two creators wait for each other on the unique key;
 --   4. the clock is compared with the deadline, after the last wait: a writer that its workflow
 --      has given up must not land behind a newer write. now() would not do, it is the time before
---      the waits. The error rolls the receipt back with everything;
+--      the waits. The error rolls the receipt back with everything. It is compared before the row
+--      is locked too, so that a late call is told so and does not wait;
 --   5. the version is drawn in the UPDATE. Whoever draws it holds the row, so the versions and the
 --      history of one document have one order;
 --   6. history is appended, the receipt completed, and the end of the statement commits.
@@ -165,6 +166,9 @@ BEGIN
             existed := receipt.existed;
             RETURN;
         END IF;
+    END IF;
+    IF clock_timestamp() >= p_deadline THEN
+        RAISE EXCEPTION 'the deadline has passed' USING ERRCODE = 'DM004';
     END IF;
 
     LOOP

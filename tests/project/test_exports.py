@@ -1,0 +1,28 @@
+"""The names that users import are frozen: changing the list is changing the API."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+
+import pytest
+
+FROZEN: dict[str, list[str]] = json.loads(
+    Path(__file__).with_name("exported_names.json").read_text(encoding="utf-8")
+)
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_package_is_frozen() -> None:
+    """Each package at the root has its names in the list."""
+    packages = {f"durable_memory.{init.parent.name}" for init in ROOT.glob("*/__init__.py")}
+    assert set(FROZEN) == packages
+
+
+@pytest.mark.parametrize("package", sorted(FROZEN))
+def test_exported_names_are_those_in_the_list(package: str) -> None:
+    """`__all__` is the list, each name exists, and the list is in order."""
+    module = importlib.import_module(package)
+    assert sorted(module.__all__) == FROZEN[package]
+    assert all(hasattr(module, name) for name in module.__all__)

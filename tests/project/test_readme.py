@@ -1,0 +1,99 @@
+"""The README is held to the code it describes."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import re
+import sys
+from pathlib import Path
+
+from pydantic import SecretStr
+from temporalio.testing import WorkflowEnvironment
+
+from durable_memory.activities import UNEXPECTED_TYPE
+from durable_memory.cli import main
+from durable_memory.notebook import MemoryFault, MemoryRefusal, errors, tool_definitions
+from durable_memory.settings import Settings, variables
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def _table(first_column: str) -> list[list[str]]:
+    """Return the rows of the table whose first column has that heading."""
+    (text,) = re.findall(rf"^\| {first_column} \|.*\n\| ---.*\n((?:\|.*\n)+)", README, re.MULTILINE)
+    return [[cell.strip() for cell in row.strip("|\n").split("|")] for row in text.splitlines()]
+
+
+def _default(value: object) -> str:
+    text = value.get_secret_value() if isinstance(value, SecretStr) else value
+    if text == "":
+        return "none"
+    return f"`{str(text).lower() if isinstance(text, bool) else text}`"
+
+
+def test_every_variable_is_in_the_table() -> None:
+    """Each variable of the settings has a row with its default, in the record's order."""
+    rows = {row[0].strip("`"): row[1] for row in _table("variable")}
+    fields = Settings.model_fields.values()
+    defaults = [_default(field.default) for field in fields]
+    assert rows == dict(zip(variables(), defaults, strict=True))
+    assert list(rows) == list(variables())
+
+
+def test_no_document_names_a_variable_that_is_none() -> None:
+    """Variables in documents, the compose file and the image exist."""
+    known = set(variables())
+    for name in ("README.md", "CONTRIBUTING.md", "docker-compose.yml", "Dockerfile", "Makefile"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert set(re.findall(r"DURABLE_MEMORY_[A-Z]\w+", text)) <= known
+
+
+def test_every_error_is_in_the_table() -> None:
+    """Each type that travels through Temporal has a row with its retry verdict."""
+    rows = {row[0].strip("`"): row[1] for row in _table("type")}
+    verdicts = {
+        kind.__name__: "yes" if kind.retryable else "no"
+        for _, kind in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(kind, MemoryFault) and kind not in (MemoryFault, MemoryRefusal)
+    }
+    assert rows == {**verdicts, UNEXPECTED_TYPE: "yes"}
+
+
+def test_every_tool_is_in_the_table() -> None:
+    """The tools' names are those that the model gets."""
+    named = [row[0].strip("`").split("(")[0] for row in _table("tool")]
+    assert named == [tool.name for tool in tool_definitions()]
+
+
+def test_every_command_is_named() -> None:
+    """The commands the README speaks of exist."""
+    for command in set(re.findall(r"`durable-memory (\w+)", README)):
+        assert main([command, "--help"]) == 0
+
+
+async def test_the_first_code_runs(temporal: WorkflowEnvironment, tmp_path: Path) -> None:
+    """The code at the top prints what the quick start shows, against a server as it is."""
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    (shown,) = re.findall(r"remember\.py\n(.*?)```", README, re.DOTALL)
+    address = temporal.client.service_client.config.target_host
+    file = tmp_path / "remember.py"
+    file.write_text(code.replace("localhost:7233", address), encoding="utf-8")
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, file),
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    printed, complaints = await process.communicate()
+    # The exit code is not compared: a script that holds a client can abort when it is over.
+    assert printed.decode() == shown, complaints.decode()
+
+
+def test_the_first_code_is_short() -> None:
+    """Running code within thirty lines, imports left out."""
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len([line for line in code.splitlines() if line and "import" not in line]) <= 30
