@@ -5,15 +5,11 @@ from .edits import (
     Edit,
     Remove,
     Replace,
-    Splice,
     append_addition,
-    apply_splice,
     check_edit,
     check_removable,
-    diff_splice,
     newline_style,
     plan_edit,
-    undo_splice,
 )
 from .errors import (
     REFUSAL_CODES,
@@ -118,6 +114,7 @@ from .snapshot import (
     snapshot_token,
 )
 from .snippets import Passage, SearchMatch, make_snippet, show_matches
+from .splices import Splice, apply_splice, diff_splice, undo_splice
 from .text import check_text, cut_to_encoded, encoded_size, is_storable
 from .tools import (
     ToolCall,

@@ -205,9 +205,10 @@ def _main(view: NotebookView, options: SnapshotOptions, room: int) -> str:
     if newest == text and not view.tail_truncated and len(text) <= room:
         return text
     notice = with_tool_names(_OLDER, options.tool_prefix)
+    if not newest:
+        return notice
     whole = newest != text or not view.tail_truncated
-    kept = _last_chars(newest, room - len(notice) - 1, whole=whole)
-    return f"{notice}\n{kept}" if newest else notice
+    return f"{notice}\n{_last_chars(newest, room - len(notice) - 1, whole=whole)}"
 
 
 def _last_lines(text: str, lines: int) -> str:

@@ -59,6 +59,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.scope = new_scope()
         self.model = StoreModel()
         self.operations: list[MemoryOperation] = []
+        self.agreed = True
 
     @rule(name=_NAMES, text=_TEXTS, expected=_EXPECTED, identity=_IDENTITIES)
     def write(self, name: str, text: str, expected: str, identity: str) -> None:
@@ -105,6 +106,8 @@ class StoreMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Compare everything that is there, and everything that was."""
+        if not self.agreed:
+            return
         paths = self._run(partial(self.store.list_paths, self.scope.prefix, limit=100))
         assert paths == [self.scope.path(name) for name in sorted(self.model.files)]
         for (name, version), text in self.model.past.items():
@@ -121,6 +124,7 @@ class StoreMachine(RuleBasedStateMachine):
         call: Callable[..., Awaitable[MemoryMutation]],
     ) -> None:
         """Do what the store and the model are asked for, and compare."""
+        self.agreed = False
         operation, deadline = self._identity(identity)
         outcome = self._outcome(partial(call, operation=operation, deadline=deadline))
         receipt, text, faults = self._predict(operation, plan, late=identity == "late")
@@ -137,6 +141,7 @@ class StoreMachine(RuleBasedStateMachine):
             self.model.record(name, text, outcome, operation)
         found = self._run(partial(content_of, self.store, self.scope.path(name)))
         assert found == self.model.text(name)
+        self.agreed = True
 
     def _predict(
         self, operation: MemoryOperation | None, plan: Callable[[], str | None], *, late: bool
@@ -214,6 +219,7 @@ def check_against_model(open_store: OpenStore, *, examples: int = 50, steps: int
                     max_examples=examples,
                     stateful_step_count=steps,
                     deadline=None,
+                    report_multiple_bugs=False,
                     suppress_health_check=list(HealthCheck),
                 ),
             )

@@ -49,7 +49,7 @@ async def temporal() -> AsyncIterator[WorkflowEnvironment]:
         yield environment
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def temporal_client(temporal: WorkflowEnvironment) -> Client:
     """A client of the dev server."""
     return temporal.client

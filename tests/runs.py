@@ -6,6 +6,7 @@ import json
 import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,7 +17,8 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import Worker
 
 from durable_memory.activities import MemoryActivities, ModelActivities, ScriptedModel
-from durable_memory.notebook import COMPLETE, WRITE
+from durable_memory.cli.demo.faults import until
+from durable_memory.notebook import COMPLETE, WRITE, Scope
 from durable_memory.stores import MemoryStore
 from durable_memory.workflows import AgentWorkflow
 from scripts import (
@@ -45,6 +47,18 @@ WORKFLOWS = [
 def unique(kind: str) -> str:
     """A name that nothing else has."""
     return f"{kind}-{uuid.uuid4().hex[:12]}"
+
+
+@dataclass(slots=True)
+class Shelf:
+    """Where a worker that serves many tests finds the store of the test that runs now."""
+
+    store: MemoryStore | None = None
+
+    async def __call__(self, _scope: Scope) -> MemoryStore:
+        """Return the test's store."""
+        assert self.store is not None
+        return self.store
 
 
 @asynccontextmanager
@@ -150,3 +164,27 @@ async def deadline_of(handle: Handle) -> datetime:
     (asked, *_) = await scheduled(handle, WRITE)
     payloads = asked.activity_task_scheduled_event_attributes.input.payloads
     return datetime.fromisoformat(json.loads(payloads[0].data)["deadline"])
+
+
+async def until_results(handle: Handle, count: int) -> None:
+    """Wait until a script has the results of `count` steps."""
+
+    async def there() -> bool:
+        return len(await handle.query("results")) >= count
+
+    await until(there, f"{count} results")
+
+
+async def until_cancel_requested(handle: Handle, activity: str) -> None:
+    """Wait until the cancellation of an activity stands in the history."""
+    (asked, *_) = await scheduled(handle, activity)
+
+    async def there() -> bool:
+        found = await events(handle, EventType.EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED)
+        return any(
+            each.activity_task_cancel_requested_event_attributes.scheduled_event_id
+            == asked.event_id
+            for each in found
+        )
+
+    await until(there, "the cancellation")

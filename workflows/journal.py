@@ -53,6 +53,13 @@ _RETRIES = RetryPolicy(
     initial_interval=timedelta(milliseconds=100), maximum_interval=timedelta(seconds=5)
 )
 
+# A local activity is retried past its schedule-to-close time-out (measured: for ever, when each
+# attempt fails at once), so that attempts, and the time of each, bound it.
+_LOCAL_ATTEMPTS = 3
+_LOCAL_RETRIES = RetryPolicy(
+    initial_interval=timedelta(milliseconds=100), maximum_attempts=_LOCAL_ATTEMPTS
+)
+
 _CALLERS_FAULTS = {
     InvalidMemoryRequest.__name__,
     MemoryNotFound.__name__,
@@ -111,7 +118,8 @@ class Journal:
                     activity,
                     record.wire(),
                     schedule_to_close_timeout=self.memory.timeouts.local_snapshot,
-                    retry_policy=_RETRIES,
+                    start_to_close_timeout=self.memory.timeouts.local_snapshot / _LOCAL_ATTEMPTS,
+                    retry_policy=_LOCAL_RETRIES,
                 )
             except ActivityError as error:
                 _raise_callers_fault(error)

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from .proof import Check
+
+_HELD = "✓"
+_FAILED = "✗"
 
 
 class Narrator:
@@ -27,11 +29,12 @@ class Narrator:
         """Show that something is going on, then that it is done."""
         with self._console.status(Text(text)):
             yield
-        self.say(text, mark="✓")
+        self.say(text, mark=_HELD)
 
     def say(self, text: str, *, mark: str = " ") -> None:
         """Print one line."""
-        self._console.print(Text.assemble((f"{mark} ", "green"), text), soft_wrap=True)
+        style = "bold red" if mark == _FAILED else "green"
+        self._console.print(Text.assemble((f"{mark} ", style), text), soft_wrap=True)
 
     def notebook(self, content: str) -> None:
         """Print the notebook as it is, never as markup."""
@@ -40,16 +43,13 @@ class Narrator:
         self._console.rule()
 
     def proof(self, checks: Sequence[Check]) -> None:
-        """Print what was checked, and whether it held."""
-        table = Table("", "what was checked", "what was found", box=None, pad_edge=False)
+        """Print what was checked, whether it held, and what was found."""
         for check in checks:
-            mark = Text("✓", "green") if check.held else Text("✗", "bold red")
-            table.add_row(mark, Text(check.claim), Text(check.found))
-        self._console.print(table)
+            self.say(f"{check.claim}: {check.found}", mark=_HELD if check.held else _FAILED)
 
     def end(self, *, held: bool, link: str, seconds: float) -> None:
         """Print the outcome, and where the interrupted workflow can be looked at."""
         outcome = "nothing lost, nothing doubled" if held else "NOT everything held"
-        self.say(f"{outcome}, in {seconds:.0f} s", mark="✓" if held else "✗")
+        self.say(f"{outcome}, in {seconds:.0f} s", mark=_HELD if held else _FAILED)
         self.say("the reset workflow in Temporal's web page, while the servers run (--hold):")
         self.say(link)

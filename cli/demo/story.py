@@ -81,7 +81,7 @@ async def _kill_after_commit(
         await lock.release()
         await lock.wait_for_receipts(run.workflow_id, note)
     await worker.kill()
-    stage.narrator.say(f"worker {worker.pid} killed before Temporal heard of note {note}", mark="✗")
+    stage.narrator.say(f"worker {worker.pid} killed before Temporal heard of note {note}")
 
 
 async def _reset(stage: Stage, run: Run, note: int) -> Run:

@@ -21,19 +21,32 @@ ALLOWED = {"namespace": "allowed/someone"}
 SCOPE = Scope(namespace="allowed/someone")
 
 
+@pytest_asyncio.fixture(scope="module")
+async def served(temporal_client: Client) -> AsyncIterator[tuple[str, runs.Shelf]]:
+    """A worker that serves `allowed/*` only: its queue, and where it finds its store."""
+    shelf = runs.Shelf()
+    activities = MemoryActivities(shelf, policy=ScopePolicy(patterns=["allowed/*"])).activities
+    async with runs.worker(
+        temporal_client,
+        queue := runs.unique("queue"),
+        activities=activities,
+        workflows=[ByNameWorkflow],
+    ):
+        yield queue, shelf
+
+
 @pytest.fixture
-def store() -> InMemoryStore:
-    """A store of the test's own."""
-    return InMemoryStore()
+def store(served: tuple[str, runs.Shelf]) -> InMemoryStore:
+    """A store of the test's own, on the worker."""
+    own = InMemoryStore()
+    served[1].store = own
+    return own
 
 
-@pytest_asyncio.fixture
-async def queue(temporal_client: Client, store: InMemoryStore) -> AsyncIterator[str]:
-    """The queue of a worker that serves `allowed/*` only."""
-    activities = MemoryActivities(store, policy=ScopePolicy(patterns=["allowed/*"]))
-    name = runs.unique("queue")
-    async with runs.worker(temporal_client, name, activities=activities.activities):
-        yield name
+@pytest.fixture
+def queue(served: tuple[str, runs.Shelf], store: InMemoryStore) -> str:
+    """The worker's queue."""
+    return served[0]
 
 
 async def ask(client: Client, queue: str, activity: str, record: Any, *, attempts: int = 0) -> Any:
@@ -196,7 +209,9 @@ async def test_pydantic_converter(temporal_client: Client, store: InMemoryStore)
     config = temporal_client.config()
     config["data_converter"] = pydantic_data_converter
     client = Client(**config)
-    async with runs.worker(client, queue := runs.unique("pydantic"), store=store):
+    async with runs.worker(
+        client, queue := runs.unique("pydantic"), store=store, workflows=[ByNameWorkflow]
+    ):
         await test_minimal_records(client, queue)
 
 
@@ -213,7 +228,12 @@ async def test_unavailable_store_is_retried_until_it_is_back(temporal_client: Cl
         return store
 
     activities = MemoryActivities(resolve).activities
-    async with runs.worker(temporal_client, queue := runs.unique("down"), activities=activities):
+    async with runs.worker(
+        temporal_client,
+        queue := runs.unique("down"),
+        activities=activities,
+        workflows=[ByNameWorkflow],
+    ):
         response = await ask(
             temporal_client, queue, "memory.write", {"scope": {}, "edits": [{"content": "x"}]}
         )

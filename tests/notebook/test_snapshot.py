@@ -193,6 +193,19 @@ def test_no_lines() -> None:
     assert "[Older text of MEMORY.md is left out: read_memory" in text
 
 
+def test_notices_in_the_least_room() -> None:
+    """Both notices are shown in the least room, also with no line of the main notebook."""
+    options = SnapshotOptions(
+        heading="h" * 100, guidance_chars=10**6, max_tokens=128, tool_prefix="p" * 41
+    )
+    view = NotebookView(tail_truncated=True, names=("a.md", "c.md"), names_truncated=True)
+    for tail, max_lines in (("", 0), ("x" * 500, 0), ("x" * 500, 200)):
+        text = render_snapshot(replace(view, tail=tail), replace(options, max_lines=max_lines))
+        assert "[Older text" in text
+        assert "[More files" in text
+        assert ("xxx" in text) == (max_lines > 0)
+
+
 def test_names_are_not_starved() -> None:
     """A full main notebook leaves a quarter of the room to the names, and they leave the rest."""
     view = NotebookView(tail=numbered(2_000), names=tuple(f"n{n}.md" for n in range(1_300)))

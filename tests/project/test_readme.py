@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import os
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import SecretStr
 from temporalio.testing import WorkflowEnvironment
 
+from durable_memory import notebook, stores
 from durable_memory.activities import UNEXPECTED_TYPE
 from durable_memory.cli import main
-from durable_memory.notebook import MemoryFault, MemoryRefusal, errors, tool_definitions
+from durable_memory.notebook import MemoryFault, MemoryRefusal, tool_definitions
 from durable_memory.settings import Settings, variables
 
 ROOT = Path(__file__).parents[2]
@@ -51,14 +52,20 @@ def test_no_document_names_a_variable_that_is_none() -> None:
         assert set(re.findall(r"DURABLE_MEMORY_[A-Z]\w+", text)) <= known
 
 
+def _kinds(kind: type[MemoryFault]) -> Iterator[type[MemoryFault]]:
+    """Yield the project's errors below `kind`, those of the stores too."""
+    for below in kind.__subclasses__():
+        if below.__module__.startswith("durable_memory."):
+            yield below
+            yield from _kinds(below)
+
+
 def test_every_error_is_in_the_table() -> None:
     """Each type that travels through Temporal has a row with its retry verdict."""
     rows = {row[0].strip("`"): row[1] for row in _table("type")}
-    verdicts = {
-        kind.__name__: "yes" if kind.retryable else "no"
-        for _, kind in inspect.getmembers(errors, inspect.isclass)
-        if issubclass(kind, MemoryFault) and kind not in (MemoryFault, MemoryRefusal)
-    }
+    exported = {*notebook.__all__, *stores.__all__}
+    kinds = {kind for kind in _kinds(MemoryFault) if kind.__name__ in exported} - {MemoryRefusal}
+    verdicts = {kind.__name__: "yes" if kind.retryable else "no" for kind in kinds}
     assert rows == {**verdicts, UNEXPECTED_TYPE: "yes"}
 
 

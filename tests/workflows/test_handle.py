@@ -12,26 +12,46 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
+from durable_memory.activities import MemoryActivities
 from durable_memory.notebook import Scope
 from durable_memory.stores import InMemoryStore
-from scripts import CarryingWorkflow, OversizeWorkflow, ResolvingWorkflow, call, write
+from scripts import (
+    CarryingWorkflow,
+    OversizeWorkflow,
+    ResolvingWorkflow,
+    ScriptWorkflow,
+    call,
+    write,
+)
 
 SCOPE = Scope(namespace="someone", agent_name="main")
 MEMORY = {"namespace": "someone"}
+WORKFLOWS = [CarryingWorkflow, OversizeWorkflow, ResolvingWorkflow, ScriptWorkflow]
+
+
+@pytest_asyncio.fixture(scope="module")
+async def served(temporal_client: Client) -> AsyncIterator[tuple[str, runs.Shelf]]:
+    """A worker of this module: its queue, and where it finds its store."""
+    shelf = runs.Shelf()
+    activities = MemoryActivities(shelf).activities
+    async with runs.worker(
+        temporal_client, queue := runs.unique("queue"), activities=activities, workflows=WORKFLOWS
+    ):
+        yield queue, shelf
 
 
 @pytest.fixture
-def store() -> InMemoryStore:
-    """A store of the test's own."""
-    return InMemoryStore()
+def store(served: tuple[str, runs.Shelf]) -> InMemoryStore:
+    """A store of the test's own, on the worker."""
+    own = InMemoryStore()
+    served[1].store = own
+    return own
 
 
-@pytest_asyncio.fixture
-async def queue(temporal_client: Client, store: InMemoryStore) -> AsyncIterator[str]:
-    """The queue of a worker on the store."""
-    name = runs.unique("queue")
-    async with runs.worker(temporal_client, name, store=store):
-        yield name
+@pytest.fixture
+def queue(served: tuple[str, runs.Shelf], store: InMemoryStore) -> str:
+    """The worker's queue."""
+    return served[0]
 
 
 async def notebook_text(store: InMemoryStore, name: str = "MEMORY.md") -> str:
@@ -214,7 +234,7 @@ async def test_local_and_fleet_snapshots(
     fleet = runs.unique("fleet")
     async with runs.worker(temporal_client, fleet, store=store, workflows=[]):
         agents = runs.unique("agents")
-        async with runs.worker(temporal_client, agents):
+        async with runs.worker(temporal_client, agents, workflows=WORKFLOWS):
             remote = await runs.start(
                 temporal_client,
                 agents,

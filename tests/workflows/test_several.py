@@ -19,7 +19,9 @@ async def several(
     client: Client, store: InMemoryStore, memories: list[dict[str, str]], calls: list[list[str]]
 ) -> dict[str, object]:
     """Make the calls through several memories, then load their snapshots."""
-    async with runs.worker(client, queue := runs.unique("several"), store=store):
+    async with runs.worker(
+        client, queue := runs.unique("several"), store=store, workflows=[SeveralWorkflow]
+    ):
         return await client.execute_workflow(
             SeveralWorkflow.run, args=[memories, calls], id=runs.unique("several"), task_queue=queue
         )

@@ -49,7 +49,7 @@ END $$;
 
 -- The line ending at the first newline of a text, NULL for none.
 CREATE FUNCTION durable_memory.newline_style_v1(p_text text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE AS $$
+LANGUAGE plpgsql IMMUTABLE STRICT AS $$
 DECLARE
     first integer := strpos(p_text, E'\n');
 BEGIN
