@@ -24,6 +24,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from durable_memory.activities import MemoryActivities, ModelActivities, ScriptedModel
 from durable_memory.cli.embedded import temporal_server
@@ -91,7 +92,9 @@ class Recorder:
             activities=model if fleet else [*model, *memory],
             identity="recorder",
             # The changed agent is not importable by the sandbox.
-            **({} if agent is AgentWorkflow else {"workflow_runner": UnsandboxedWorkflowRunner()}),
+            workflow_runner=(
+                SandboxedWorkflowRunner() if agent is AgentWorkflow else UnsandboxedWorkflowRunner()
+            ),
         ):
             if not fleet:
                 yield
@@ -121,7 +124,9 @@ class Recorder:
         response = await self.client.workflow_service.reset_workflow_execution(
             ResetWorkflowExecutionRequest(
                 namespace=self.client.namespace,
-                workflow_execution=WorkflowExecution(workflow_id=handle.id, run_id=handle.run_id),
+                workflow_execution=WorkflowExecution(
+                    workflow_id=handle.id, run_id=handle.run_id or ""
+                ),
                 reason="recording",
                 request_id=handle.id,
                 workflow_task_finish_event_id=calls[model_call].workflow_task_completed_event_id,

@@ -26,7 +26,12 @@ from typing import TYPE_CHECKING, Any
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
-from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    FailureError,
+    is_cancelled_exception,
+)
 from temporalio.workflow import ActivityCancellationType
 
 with workflow.unsafe.imports_passed_through():
@@ -121,7 +126,7 @@ class Journal:
                     start_to_close_timeout=self.memory.timeouts.local_snapshot / _LOCAL_ATTEMPTS,
                     retry_policy=_LOCAL_RETRIES,
                 )
-            except ActivityError as error:
+            except FailureError as error:  # a local activity's failure comes without ActivityError
                 _raise_callers_fault(error)
         return await self._lookup(activity, record, self.memory.timeouts.snapshot)
 
@@ -205,11 +210,13 @@ async def until_done(task: asyncio.Task[Any], *, forward: bool = True) -> bool:
     return cancelled
 
 
-def _raise_callers_fault(error: ActivityError) -> None:
+def _raise_callers_fault(error: FailureError) -> None:
+    """Raise what is not the store's fault: a cancellation, or a fault of the caller."""
     if is_cancelled_exception(error):
         raise error
-    if isinstance(error.cause, ApplicationError):
-        _raise_fault_of_caller(error.cause)
+    cause = error.cause if isinstance(error, ActivityError) else error
+    if isinstance(cause, ApplicationError):
+        _raise_fault_of_caller(cause)
 
 
 def _certainly_not_applied(error: BaseException) -> bool:

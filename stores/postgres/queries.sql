@@ -38,11 +38,12 @@ LEFT JOIN LATERAL (
 
 -- name: list_paths
 -- Documents directly below a prefix, then those nested below it: $2 is the scope of the prefix,
--- $3 and $4 are the range of the scopes below it.
+-- $3 and $4 are the range of the scopes below it. Bytewise, a scope comes before all that begin
+-- with it.
 SELECT actor, path
 FROM (
     (
-        SELECT 0 AS nested, actor, path
+        SELECT actor, path
         FROM durable_memory.documents
         WHERE store = $1 AND actor = $2 AND session = '' AND content IS NOT NULL
         ORDER BY actor, session, path
@@ -50,14 +51,14 @@ FROM (
     )
     UNION ALL
     (
-        SELECT 1 AS nested, actor, path
+        SELECT actor, path
         FROM durable_memory.documents
         WHERE store = $1 AND actor >= $3 AND actor < $4 AND session = '' AND content IS NOT NULL
         ORDER BY actor, session, path
         LIMIT $5
     )
 ) AS found
-ORDER BY nested, actor, path
+ORDER BY actor, path
 LIMIT $5
 
 -- name: view

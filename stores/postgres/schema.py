@@ -42,6 +42,9 @@ _LONGEST_PAUSE = 2.0
 class MemorySchemaMismatch(MemoryFault):
     """The database and this release do not fit each other."""
 
+    # Not the workflow's fault: during a rollout another worker may fit.
+    retryable = True
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Migration:

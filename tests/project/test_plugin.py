@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
 import runs
 from temporalio.client import Client
 from temporalio.worker import Worker
@@ -24,12 +25,14 @@ def with_plugin(client: Client, plugin: MemoryPlugin) -> Client:
 
 async def test_plugin_on_client_and_worker_registers_once(temporal_client: Client) -> None:
     """The plugin may stand on the client, the worker, or both: the activities are there once."""
-    plugin = MemoryPlugin("memory:")
-    client = with_plugin(temporal_client, plugin)
-    worker = Worker(
-        client, task_queue=(queue := runs.unique("plugin")), workflows=[ScriptWorkflow],
-        plugins=[plugin],
-    )  # fmt: skip
+    client = with_plugin(temporal_client, MemoryPlugin("memory:"))
+    with pytest.warns(UserWarning, match="present from both"):
+        worker = Worker(
+            client,
+            task_queue=(queue := runs.unique("plugin")),
+            workflows=[ScriptWorkflow],
+            plugins=[MemoryPlugin("memory:")],
+        )
     async with worker:
         (result,) = await runs.run(client, queue, {}, write("hello"))
     assert result["data"]["status"] == "created"

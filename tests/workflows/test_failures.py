@@ -146,7 +146,12 @@ async def test_uncached_workflows_rebuild_the_handle(temporal_client: Client) ->
     """A worker that keeps no workflow in memory rebuilds the handle's state in every task."""
     store = InMemoryStore()
     notes = [write(f"note {i % 3}", call_id=f"c{i}") for i in range(6)]
-    steps = [{"do": "snapshot"}, {"do": "together", "calls": notes}, {"do": "snapshot"}, *notes]
+    steps: list[dict[str, Any]] = [
+        {"do": "snapshot"},
+        {"do": "together", "calls": notes},
+        {"do": "snapshot"},
+        *notes,
+    ]
     async with runs.worker(
         temporal_client,
         queue := runs.unique("uncached"),

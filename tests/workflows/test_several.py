@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import runs
 from temporalio.client import Client, WorkflowFailureError
@@ -17,7 +19,7 @@ ORG = {"id": "org", "agent_name": "org", "heading": "Org notes", "prefix": "org"
 
 async def several(
     client: Client, store: InMemoryStore, memories: list[dict[str, str]], calls: list[list[str]]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Make the calls through several memories, then load their snapshots."""
     async with runs.worker(
         client, queue := runs.unique("several"), store=store, workflows=[SeveralWorkflow]
