@@ -1,12 +1,13 @@
-# The worker. Configured by DURABLE_MEMORY_* and TEMPORAL_* variables; see README.md.
+# The worker and the memory service. Configured by DURABLE_MEMORY_*, TEMPORAL_* and OTEL_* variables;
+# see README.md.
 FROM python:3.13-slim AS build
 WORKDIR /source
 COPY . .
-RUN pip wheel --no-cache-dir --wheel-dir /wheels .
+RUN pip wheel --no-cache-dir --wheel-dir /wheels '.[otel,serve]'
 
 FROM python:3.13-slim
 RUN --mount=type=bind,from=build,source=/wheels,target=/wheels \
-    pip install --no-cache-dir --no-index --find-links /wheels durable-memory
+    pip install --no-cache-dir --no-index --find-links /wheels 'durable-memory[otel,serve]'
 RUN useradd --system --no-create-home worker
 USER worker
 STOPSIGNAL SIGTERM

@@ -9,7 +9,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo dev worker test lint format types unit histories wheel clean
+.PHONY: help demo dev worker test lint format types unit histories sabotage crash torture bench wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,19 @@ unit: $(VENV)/test.stamp ## Run the tests; choose with ARGS="tests/notebook -k a
 
 histories: $(VENV)/test.stamp ## Record the workflow histories behind the replay tests anew
 	$(VENV)/bin/python scripts/record_histories.py
+
+sabotage: $(VENV)/test.stamp ## Take safeguards out of copies, and see their tests fail
+	$(VENV)/bin/python scripts/sabotage.py $(ARGS)
+
+crash: $(VENV)/test.stamp ## Kill every store at every step of every mutation; writers in four processes
+	PYTHONPATH=tests $(RUN) crash $(ARGS)
+	PYTHONPATH=tests $(RUN) crash.writers
+
+torture: $(VENV)/test.stamp ## Run 1,000 workflows with every fault at random; ARGS="--seed 1 --workflows 200"
+	PYTHONPATH=tests $(RUN) torture $(ARGS)
+
+bench: $(VENV)/test.stamp ## Measure what a model request adds to a history, in bytes
+	$(VENV)/bin/python benchmarks/history_bytes.py $(ARGS)
 
 wheel: $(VENV)/test.stamp ## Build the distribution into dist/
 	$(RUN) build

@@ -11,9 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .plugin import MemoryPlugin
-    from .workflows import Memory, Notebook, Snapshot, ToolResult, open_memories
+    from .workflows import (
+        Entries,
+        EntryMemory,
+        Memory,
+        Notebook,
+        Snapshot,
+        ToolResult,
+        open_memories,
+    )
 
-__all__ = ["Memory", "MemoryPlugin", "Notebook", "Snapshot", "ToolResult", "open_memories"]
+__all__ = [
+    "Entries",
+    "EntryMemory",
+    "Memory",
+    "MemoryPlugin",
+    "Notebook",
+    "Snapshot",
+    "ToolResult",
+    "open_memories",
+]
 
 _PLUGIN = {"MemoryPlugin"}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from ipaddress import ip_address
 from typing import Annotated, Literal, Self
 from urllib.parse import SplitResult, urlsplit
 
@@ -16,15 +17,21 @@ from pydantic import AfterValidator, Field, SecretStr, ValidationError, model_va
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from durable_memory.notebook import EVERY_SCOPE, InvalidMemoryRequest, ScopePolicy
+from durable_memory.notebook import (
+    EVERY_SCOPE,
+    EVERY_STORE,
+    InvalidMemoryRequest,
+    ScopePolicy,
+    StorePolicy,
+)
+from durable_memory.stores import IN_MEMORY, check_store_url
 
 PREFIX = "DURABLE_MEMORY_"
-IN_MEMORY = "memory:"
 SCRIPTED_MODEL = "scripted:"
 """In place of the base URL of a model: the scripted one, for trying things out."""
 
 _MIN_KEY = 16
-_SCHEMES = ("memory", "postgres", "postgresql")
+_MAX_PORT = 65_535
 
 
 class SettingsError(Exception):
@@ -32,13 +39,7 @@ class SettingsError(Exception):
 
 
 def _check_store(store: SecretStr) -> SecretStr:
-    url = _split(store.get_secret_value())
-    if url.scheme not in _SCHEMES:
-        raise ValueError(f"must be {IN_MEMORY} or a postgres:// URL")
-    if url.scheme != "memory" and not store.get_secret_value().startswith(f"{url.scheme}://"):
-        raise ValueError(f"must go on with // after {url.scheme}:")
-    if url.scheme == "memory" and store.get_secret_value() != IN_MEMORY:
-        raise ValueError(f"must be exactly {IN_MEMORY} for the in-memory store")
+    check_store_url(store.get_secret_value())
     return store
 
 
@@ -58,6 +59,17 @@ def _split(url: str) -> SplitResult:
     return parts
 
 
+def _check_address(address: str) -> str:
+    host, _, port = address.rpartition(":")
+    try:
+        usable = not address or (ip_address(host.strip("[]")) and 0 <= int(port) <= _MAX_PORT)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ValueError("must be an IP address and a port, such as 0.0.0.0:9464")
+    return address
+
+
 def _check_key(key: SecretStr) -> SecretStr:
     if 0 < len(key.get_secret_value()) < _MIN_KEY:
         raise ValueError(f"must have at least {_MIN_KEY} characters")
@@ -66,6 +78,11 @@ def _check_key(key: SecretStr) -> SecretStr:
 
 def _check_scopes(text: str) -> str:
     parse_scopes(text)
+    return text
+
+
+def _check_stores(text: str) -> str:
+    parse_stores(text)
     return text
 
 
@@ -84,10 +101,14 @@ class Settings(BaseSettings):
     migrate: bool = True
     task_queue: str = Field(default="memory", min_length=1, max_length=1_000)
     allowed_scopes: Annotated[str, AfterValidator(_check_scopes)] = EVERY_SCOPE
+    allowed_stores: Annotated[str, AfterValidator(_check_stores)] = EVERY_STORE
     pool_min_size: int = Field(default=1, ge=0, le=1_000)
     pool_max_size: int = Field(default=10, ge=1, le=1_000)
     transaction_pooling: bool = False
     graceful_shutdown: float = Field(default=30.0, ge=0, le=86_400, allow_inf_nan=False)
+    host: str = Field(default="127.0.0.1", min_length=1, max_length=255)
+    port: int = Field(default=8080, ge=0, le=_MAX_PORT)
+    metrics_address: Annotated[str, AfterValidator(_check_address)] = ""
     telemetry_key: Annotated[SecretStr, AfterValidator(_check_key)] = SecretStr("")
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "text"] = "json"
@@ -127,6 +148,11 @@ class Settings(BaseSettings):
         return parse_scopes(self.allowed_scopes)
 
     @property
+    def entry_policy(self) -> StorePolicy:
+        """The allow-list of memory stores of entries."""
+        return parse_stores(self.allowed_stores)
+
+    @property
     def shutdown_timeout(self) -> timedelta:
         """How long running activities may go on after SIGTERM."""
         return timedelta(seconds=self.graceful_shutdown)
@@ -147,6 +173,30 @@ def parse_scopes(text: str) -> ScopePolicy:
     Raises:
         ValueError: The text is not such a list.
     """
+    others, lists = _lists(text, what="scope")
+    try:
+        return ScopePolicy(patterns=others, by_temporal_namespace=lists)
+    except InvalidMemoryRequest:
+        raise ValueError(
+            f"has a pattern that is not {EVERY_SCOPE}, a scope, or the beginning of one and /*"
+        ) from None
+
+
+def parse_stores(text: str) -> StorePolicy:
+    """Parse an allow-list of memory stores of entries: as `parse_scopes`, with ids for patterns.
+
+    Raises:
+        ValueError: The text is not such a list.
+    """
+    others, lists = _lists(text, what="store")
+    try:
+        return StorePolicy(patterns=others, by_temporal_namespace=lists)
+    except InvalidMemoryRequest:
+        raise ValueError(f"has a pattern that is not {EVERY_STORE} or a store's id") from None
+
+
+def _lists(text: str, *, what: str) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """Return the patterns of the list without a name, and those of each Temporal namespace."""
     lists: dict[str, tuple[str, ...]] = {}
     for part in filter(None, map(str.strip, text.split(";"))):
         before, _, patterns = part.rpartition("=")
@@ -157,18 +207,8 @@ def parse_scopes(text: str) -> ScopePolicy:
             raise ValueError("has two lists for one Temporal namespace")
         lists[namespace] = tuple(filter(None, map(str.strip, patterns.split(","))))
     if not any(lists.values()):
-        raise ValueError(f"allows no scope; {EVERY_SCOPE} allows all")
-    return _policy(lists)
-
-
-def _policy(lists: dict[str, tuple[str, ...]]) -> ScopePolicy:
-    others = lists.pop("", ())
-    try:
-        return ScopePolicy(patterns=others, by_temporal_namespace=lists)
-    except InvalidMemoryRequest:
-        raise ValueError(
-            f"has a pattern that is not {EVERY_SCOPE}, a scope, or the beginning of one and /*"
-        ) from None
+        raise ValueError(f"allows no {what}; {EVERY_SCOPE} allows all")
+    return lists.pop("", ()), lists
 
 
 def _check_names(environment: Mapping[str, str]) -> None:

@@ -9,34 +9,32 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 
-from temporalio.client import Client
-from temporalio.envconfig import ClientConfig
-from temporalio.runtime import (
-    LogForwardingConfig,
-    LoggingConfig,
-    Runtime,
-    TelemetryConfig,
-    TelemetryFilter,
-)
+from temporalio.client import Client, Interceptor
 from temporalio.worker import Worker
 
 from durable_memory import logs
 from durable_memory.activities import ModelActivities, OpenAIChatModel, ScriptedModel, Telemetry
+from durable_memory.connection import TemporalUnreachable, connect
 from durable_memory.exits import leave
-from durable_memory.notebook import InvalidMemoryRequest, MemoryStoreUnavailable, Scope
-from durable_memory.plugin import LazyStore, MemoryPlugin
+from durable_memory.notebook import (
+    InvalidMemoryRequest,
+    MemorySchemaMismatch,
+    MemoryStoreRefused,
+    MemoryStoreUnavailable,
+    Scope,
+)
+from durable_memory.plugin import EPHEMERAL, LazyStore, MemoryPlugin
 from durable_memory.settings import SCRIPTED_MODEL, Settings, SettingsError
-from durable_memory.stores import MemorySchemaMismatch, open_store
+from durable_memory.stores import open_store
 from durable_memory.workflows import AgentWorkflow
 
-_DEFAULT_ADDRESS = "localhost:7233"
-# What the database itself says of a wrong URL: no such database, a refused login.
-_WRONG_URL = {"3D000", "28000", "28P01"}
+_OTLP = tuple(f"OTEL_EXPORTER_OTLP_{signal}ENDPOINT" for signal in ("", "TRACES_", "METRICS_"))
 
 _log = logging.getLogger("durable_memory.worker")
 
@@ -50,7 +48,7 @@ def main() -> int:
     except SettingsError as error:
         sys.stderr.write(f"durable-memory: {error}\n")
         return 2
-    except ConnectionError as error:
+    except TemporalUnreachable as error:
         sys.stderr.write(f"durable-memory: {error}\n")
         return 1
     return 0
@@ -61,16 +59,19 @@ async def serve(settings: Settings) -> None:
 
     Raises:
         SettingsError: The database or Temporal's configuration refuses what a variable says.
-        ConnectionError: Temporal cannot be reached.
+        TemporalUnreachable: Temporal cannot be reached.
     """
     stopped = _signals()
-    async with _lazy_store(settings) as store, _model(settings) as model:
-        await _try_store(store)
-        worker = build_worker(settings, await connect(), store=store, model=model)
-        async with worker:
-            _announce(settings)
-            await stopped.wait()
-            _log.info("stopping")
+    with _exporting() as interceptors:
+        async with _lazy_store(settings) as store, _model(settings) as model:
+            await _try_store(store)
+            client = await connect(
+                metrics_address=settings.metrics_address, interceptors=interceptors
+            )
+            async with build_worker(settings, client, store=store, model=model):
+                _announce(settings)
+                await stopped.wait()
+                _log.info("stopping")
     _log.info("stopped")
 
 
@@ -86,7 +87,12 @@ def build_worker(
         model: Asks the reference agent's model; without one the agent is not served.
     """
     key = settings.telemetry_key.get_secret_value().encode()
-    plugin = MemoryPlugin(store, policy=settings.policy, telemetry=Telemetry(key or None))
+    plugin = MemoryPlugin(
+        store,
+        policy=settings.policy,
+        telemetry=Telemetry(key or None),
+        entry_policy=settings.entry_policy,
+    )
     return Worker(
         client,
         task_queue=settings.task_queue,
@@ -97,38 +103,17 @@ def build_worker(
     )
 
 
-async def connect() -> Client:
-    """Connect to Temporal as its own environment variables and `temporal.toml` say.
-
-    Raises:
-        SettingsError: They cannot be used.
-        ConnectionError: The server does not answer.
-    """
+def _exporting() -> AbstractContextManager[Sequence[Interceptor]]:
+    """Export spans and metrics where OpenTelemetry's variables ask for it."""
+    if not any(os.environ.get(name) for name in _OTLP):
+        return nullcontext(())
     try:
-        config = ClientConfig.load_client_connect_config()
-    except Exception as error:  # noqa: BLE001  (the SDK names no class for it)
-        # Only the first line: the next ones quote the file, which may hold a key.
-        reason = str(error).split("\n", 1)[0]
-        raise SettingsError(f"TEMPORAL_* or temporal.toml: {reason}") from None
-    config.setdefault("target_host", _DEFAULT_ADDRESS)
-    try:
-        return await Client.connect(**config, runtime=_runtime())
-    except ValueError:
-        raise SettingsError("TEMPORAL_ADDRESS: is not host:port") from None
-    except RuntimeError:
-        address = config["target_host"]
-        raise ConnectionError(f"Temporal does not answer at {address}") from None
-
-
-def _runtime() -> Runtime:
-    """Return a runtime whose own logs go where ours go; their fields may hold what failed."""
-    forwarding = LogForwardingConfig(
-        logger=logging.getLogger("temporalio"), append_log_fields_to_message=False
-    )
-    logging_ = LoggingConfig(
-        filter=TelemetryFilter(core_level="WARN", other_level="ERROR"), forwarding=forwarding
-    )
-    return Runtime(telemetry=TelemetryConfig(logging=logging_))
+        # An extra: most workers do without the SDK of OpenTelemetry.
+        from durable_memory.tracing import exporting  # noqa: PLC0415
+    except ModuleNotFoundError:
+        _log.warning("an OTEL_* endpoint is set, and durable-memory[otel] is not installed")
+        return nullcontext(())
+    return exporting()
 
 
 @asynccontextmanager
@@ -168,11 +153,9 @@ async def _try_store(store: LazyStore) -> None:
     """
     try:
         await store(Scope())
-    except (InvalidMemoryRequest, MemorySchemaMismatch) as error:
+    except (InvalidMemoryRequest, MemorySchemaMismatch, MemoryStoreRefused) as error:
         raise SettingsError(f"DURABLE_MEMORY_STORE: {error}") from None
     except MemoryStoreUnavailable as error:
-        if getattr(error.__cause__, "sqlstate", None) in _WRONG_URL:
-            raise SettingsError(f"DURABLE_MEMORY_STORE: {error}") from None
         _log.warning("the database does not answer yet; activities are retried", exc_info=error)
 
 
@@ -186,7 +169,7 @@ def _announce(settings: Settings) -> None:
         ),
     )
     if not settings.durable:
-        _log.warning("memory ends with this process: DURABLE_MEMORY_STORE is memory:")
+        _log.warning(EPHEMERAL)
 
 
 def _signals() -> asyncio.Event:

@@ -9,7 +9,15 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 from temporalio.exceptions import ApplicationError
 
-from ..notebook import Message, ModelRequest, ModelResponse, ModelToolCall
+from ..notebook import (
+    MODEL_MALFORMED,
+    MODEL_REFUSED,
+    MODEL_UNAVAILABLE,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    ModelToolCall,
+)
 
 _RETRIED_STATUS = frozenset({408, 409, 425, 429})
 _SERVER_ERROR = 500
@@ -95,7 +103,7 @@ class OpenAIChatModel:
         except self._errors as error:
             raise ApplicationError(
                 f"the model endpoint did not answer ({type(error).__name__})",
-                type="ModelUnavailable",
+                type=MODEL_UNAVAILABLE,
             ) from None
         _check_status(response.status_code)
         return _parse(response.content)
@@ -145,7 +153,7 @@ def _check_status(status: int) -> None:
     retried = status in _RETRIED_STATUS or status >= _SERVER_ERROR
     raise ApplicationError(
         f"the model endpoint answered {status}",
-        type="ModelUnavailable" if retried else "ModelRefused",
+        type=MODEL_UNAVAILABLE if retried else MODEL_REFUSED,
         non_retryable=not retried,
     )
 
@@ -155,7 +163,7 @@ def _parse(body: bytes) -> ModelResponse:
         answer = _Completion.model_validate_json(body).choices[0].message
     except (ValidationError, IndexError):
         raise ApplicationError(
-            "the model endpoint's answer is not a chat completion", type="ModelMalformed"
+            "the model endpoint's answer is not a chat completion", type=MODEL_MALFORMED
         ) from None
     return ModelResponse(
         content=answer.content or "",

@@ -21,13 +21,13 @@ from ..notebook import (
     snapshot_token,
 )
 from ..stores import search_notebook, view_notebook
-from .gate import Visit
+from .gate import NotebookVisit
 
 _RESPONSE_OVERHEAD_BYTES = 4096
 """Room for the fields of a response beside its text."""
 
 
-async def load_snapshot(visit: Visit[SnapshotRequest]) -> SnapshotResponse:
+async def load_snapshot(visit: NotebookVisit[SnapshotRequest]) -> SnapshotResponse:
     """Render the scope's bounded text, or say that the caller holds it already."""
     request = visit.request
     options = SnapshotOptions(
@@ -51,7 +51,7 @@ async def load_snapshot(visit: Visit[SnapshotRequest]) -> SnapshotResponse:
     return SnapshotResponse(token=token, text=text)
 
 
-async def read(visit: Visit[ReadRequest]) -> ReadResponse:
+async def read(visit: NotebookVisit[ReadRequest]) -> ReadResponse:
     """Read one file, cut to what the caller may have and to what a record may hold."""
     request = visit.request
     try:
@@ -79,7 +79,7 @@ async def read(visit: Visit[ReadRequest]) -> ReadResponse:
     )
 
 
-async def search(visit: Visit[SearchRequest]) -> SearchResponse:
+async def search(visit: NotebookVisit[SearchRequest]) -> SearchResponse:
     """Search the scope's files."""
     request = visit.request
     try:

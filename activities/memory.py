@@ -52,7 +52,7 @@ class MemoryActivities:
         policy: ScopePolicy | None = None,
         telemetry: Telemetry | None = None,
     ) -> None:
-        self._gate = Gate(
+        self._gate: Gate[Scope, MemoryStore] = Gate(
             resolve=_always(store) if isinstance(store, MemoryStore) else store,
             policy=policy or ScopePolicy(),
             telemetry=telemetry or Telemetry(),

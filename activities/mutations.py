@@ -1,71 +1,67 @@
-"""Writes, deletes and settling.
-
-Exactly once
-------------
-An activity may run any number of times: Temporal retries it when the worker dies before the
-completion is heard, when a time-out passes while it still runs, and when a completion is lost. So:
-
-* Every mutation carries an operation. The store applies it and writes its receipt in one step; a
-  later arrival finds the receipt and answers with it.
-* A crash before that step leaves nothing; after it, the receipt. There is no between.
-* Two attempts at once meet at the receipt's key: one waits for the other, then finds its receipt,
-  or goes on if the other was rolled back.
-* An attempt that comes after the deadline is refused by the store, under the row's lock.
-* A refusal (a passage that is not there, say) leaves no receipt, so an earlier attempt that still
-  runs could apply what the workflow was told is refused. Hence a refusal of a later attempt
-  first settles the operation: either the earlier attempt has landed, and its receipt is the answer,
-  or it never will.
-"""
+"""Writes, deletes and settling of notebooks; see `operations.py` for what makes them certain."""
 
 from __future__ import annotations
 
-from datetime import datetime
-
-from temporalio import activity
-
 from ..notebook import (
-    CallRecord,
     EditRecord,
     EditResult,
     MemoryOperationAbandonedError,
     MemoryRefusal,
     MutationRequest,
     MutationResponse,
-    Scope,
     SettleRequest,
     SettleResponse,
     ToolCall,
     check_limit,
     edit_status,
     fingerprint,
-    operation_id,
     parse_tool_call,
 )
-from ..stores import MemoryMutation, MemoryOperation, apply_edit, settle_operation
-from .gate import Visit
+from ..stores import (
+    MemoryMutation,
+    MemoryOperation,
+    SettlingStore,
+    apply_edit,
+    settle_operation,
+)
+from .gate import NotebookVisit
+from .operations import certain, deadline_of, note_results, operation_of, refuse_conflicts
 
 _TOOLS = {"write": "write_memory", "delete": "delete_memory"}
 
 
-async def mutate(visit: Visit[MutationRequest], *, op: str) -> MutationResponse:
+async def mutate(visit: NotebookVisit[MutationRequest], *, op: str) -> MutationResponse:
     """Apply the record's edits in order; `op` is what an edit does that does not say."""
     check_limit("max_memory_size", visit.request.max_memory_size)
-    results = [await _apply(visit, edit, _TOOLS[edit.op or op]) for edit in visit.request.edits]
-    visit.observation.note(
-        edits=len(results),
-        outcome=results[-1].status,
-        replayed=any(result.replayed for result in results),
-    )
+    edits = [
+        (edit, _operation(visit, edit, _TOOLS[edit.op or op], place))
+        for place, edit in enumerate(visit.request.edits)
+    ]
+    refuse_conflicts(operation for _, operation in edits)
+    results = [
+        await _apply(visit, edit, _TOOLS[edit.op or op], operation) for edit, operation in edits
+    ]
+    note_results(visit.observation, results)
     return MutationResponse(results=tuple(results))
 
 
-async def _apply(visit: Visit[MutationRequest], edit: EditRecord, tool: str) -> EditResult:
+def _operation(
+    visit: NotebookVisit[MutationRequest], edit: EditRecord, tool: str, place: int
+) -> MemoryOperation:
+    print_ = fingerprint(tool, edit.arguments())
+    return operation_of(visit.scope, tool, print_, edit.call, place=place)
+
+
+async def _apply(
+    visit: NotebookVisit[MutationRequest], edit: EditRecord, tool: str, operation: MemoryOperation
+) -> EditResult:
     try:
         call = parse_tool_call(tool, edit.arguments())
     except MemoryRefusal as refusal:
         return EditResult.refused(refusal)
-    operation = operation_of(visit.scope, tool, fingerprint(tool, edit.arguments()), edit.call)
-    try:
+    deadline = deadline_of(visit.request.deadline)
+
+    async def attempt() -> EditResult:
         with visit.store_call("edit"):
             mutation = await apply_edit(
                 visit.store,
@@ -73,29 +69,21 @@ async def _apply(visit: Visit[MutationRequest], edit: EditRecord, tool: str) -> 
                 call.edit,
                 max_chars=visit.request.max_memory_size,
                 operation=operation,
-                deadline=_deadline(visit.request.deadline),
+                deadline=deadline,
             )
+        return _result(call, mutation)
+
+    async def receipt() -> EditResult | None:
+        with visit.store_call("settle"):
+            settled = await settle_operation(visit.store, operation, deadline=deadline)
+        return None if settled.abandoned else _result(call, settled)
+
+    try:
+        return await certain(attempt, receipt, settles=isinstance(visit.store, SettlingStore))
     except MemoryOperationAbandonedError:
         return EditResult(status="abandoned", file=call.file, replayed=True)
     except MemoryRefusal as refusal:
-        return await _refuse(visit, call, operation, refusal)
-    return _result(call, mutation)
-
-
-async def _refuse(
-    visit: Visit[MutationRequest],
-    call: ToolCall,
-    operation: MemoryOperation,
-    refusal: MemoryRefusal,
-) -> EditResult:
-    """Answer with the refusal, once no earlier attempt can prove it wrong."""
-    if activity.info().attempt > 1:
-        deadline = _deadline(visit.request.deadline)
-        with visit.store_call("settle"):
-            receipt = await settle_operation(visit.store, operation, deadline=deadline)
-        if not receipt.abandoned:
-            return _result(call, receipt)
-    return EditResult.refused(refusal)
+        return EditResult.refused(refusal)
 
 
 def _result(call: ToolCall, mutation: MemoryMutation) -> EditResult:
@@ -107,7 +95,7 @@ def _result(call: ToolCall, mutation: MemoryMutation) -> EditResult:
     )
 
 
-async def settle(visit: Visit[SettleRequest]) -> SettleResponse:
+async def settle(visit: NotebookVisit[SettleRequest]) -> SettleResponse:
     """Close the case of an operation whose outcome the workflow does not know."""
     named = visit.request.operation
     operation = operation_of(visit.scope, named.tool, named.fingerprint, named.call)
@@ -117,37 +105,3 @@ async def settle(visit: Visit[SettleRequest]) -> SettleResponse:
     return SettleResponse(
         abandoned=receipt.abandoned, version=receipt.version, existed=receipt.existed
     )
-
-
-def operation_of(scope: Scope, tool: str, fingerprint: str, call: CallRecord) -> MemoryOperation:
-    """Return the operation of a call made by the workflow that this activity belongs to."""
-    info = activity.info()
-    run = call.run or info.workflow_run_id
-    tool_call_id = call.tool_call_id
-    if call.n is None and tool_call_id is None:
-        # A caller that names nothing gets the activity itself as the call: right for retries, a
-        # second operation after a reset.
-        tool_call_id = f"activity:{info.activity_id}"
-    return MemoryOperation(
-        id=operation_id(
-            temporal_namespace=info.namespace,
-            workflow_id=info.workflow_id or "",
-            run=run or "",
-            scope=scope.key,
-            tool=tool,
-            fingerprint=fingerprint,
-            n=call.n,
-            tool_call_id=tool_call_id,
-        ),
-        fingerprint=fingerprint,
-        workflow_id=info.workflow_id or "",
-        run_id=info.workflow_run_id or "",
-    )
-
-
-def _deadline(given: datetime | None) -> datetime | None:
-    """Return the deadline of this activity: what the workflow gave, or its own time-out."""
-    info = activity.info()
-    if given is not None or info.schedule_to_close_timeout is None:
-        return given
-    return info.scheduled_time + info.schedule_to_close_timeout

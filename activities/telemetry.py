@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from opentelemetry import metrics, trace
 from opentelemetry.trace import Span, Status, StatusCode
 
-from ..notebook import Scope
+from ..notebook import Partition, Scope
 
 _NAME = "durable_memory"
 
@@ -57,8 +57,8 @@ class Telemetry:
             "memory.operation.duration", unit="s", description="Duration of memory activities."
         )
 
-    def scope_hash(self, scope: Scope) -> str:
-        """Return 16 hexadecimal digits that stand for the scope."""
+    def scope_hash(self, scope: Scope | Partition) -> str:
+        """Return 16 hexadecimal digits that stand for the scope, or the partition of entries."""
         return hmac.new(self._key, scope.key.encode(), hashlib.sha256).hexdigest()[:16]
 
     @contextmanager

@@ -11,11 +11,13 @@ import typer
 
 from .. import worker as worker_module
 from ..settings import Settings, SettingsError
+from . import entries, memory_stores, tokens
 from .demo import load_transcript, run_demo
 from .dev import run_dev
 from .errors import MISUSED, CommandError
 from .migrate import run_migrate
-from .running import run
+from .running import INTERRUPTED, run
+from .serving import run_serve
 
 PROGRAM = "durable-memory"
 
@@ -26,6 +28,10 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+app.add_typer(tokens.app, name="token")
+app.add_typer(memory_stores.app, name="stores")
+app.add_typer(entries.app, name="entries")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
 Data = Annotated[Path, typer.Option("--data", help="Folder that keeps the servers' data.")]
@@ -49,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
     except typer.TyperException as error:
         return _fail(error.format_message(), error.exit_code)
     except typer.Abort:
-        return 130
+        return INTERRUPTED
     return code if isinstance(code, int) else 0
 
 
@@ -81,6 +87,12 @@ def _options(
 def worker() -> int:
     """Run the worker, as DURABLE_MEMORY_* and TEMPORAL_* say, until SIGTERM."""
     return worker_module.main()
+
+
+@app.command()
+def serve() -> int:
+    """Serve the memory service's REST API, as DURABLE_MEMORY_* say, until SIGTERM."""
+    return run_serve()
 
 
 @app.command()

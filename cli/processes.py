@@ -7,9 +7,9 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, Any, TypeVar
 
 from .errors import CommandError
 
@@ -25,10 +25,12 @@ class WorkerProcess:
 
     Args:
         process: The running process.
+        log: File its log goes to, if it does.
     """
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, log: Path | None = None) -> None:
         self._process = process
+        self._log = log
         self._exit = asyncio.ensure_future(process.wait())
         self._frozen = False
 
@@ -77,31 +79,33 @@ class WorkerProcess:
             await asyncio.wait({task, self._exit}, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 return task.result()
-            raise CommandError(f"the worker ended with exit code {self._exit.result()}")
+            why = f": {_last_line(self._log)}" if self._log else ""
+            raise CommandError(f"the worker ended with exit code {self._exit.result()}{why}")
         finally:
             task.cancel()
 
 
 @asynccontextmanager
 async def worker_process(
-    variables: Mapping[str, str], *, log: IO[bytes] | None = None
+    variables: Mapping[str, str], *, log: Path | None = None
 ) -> AsyncIterator[WorkerProcess]:
     """Run a worker until the block ends, then stop it.
 
     Args:
         variables: Its `DURABLE_MEMORY_*` and `TEMPORAL_*` variables; the caller's are not passed.
-        log: Where its log goes; this process's standard error when `None`.
+        log: File its log is appended to; this process's standard error when `None`.
     """
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "durable_memory.worker"),
-        env=_environment(variables),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=log or sys.stderr,
-        stderr=log or sys.stderr,
-        # Ctrl-C in a terminal reaches every process of the group; this one is stopped by us.
-        start_new_session=True,
-    )
-    worker = WorkerProcess(process)
+    with _output(log) as output:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "durable_memory.worker"),
+            env=_environment(variables),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            # Ctrl-C in a terminal reaches every process of the group; this one is stopped by us.
+            start_new_session=True,
+        )
+    worker = WorkerProcess(process, log)
     try:
         yield worker
     finally:
@@ -114,7 +118,10 @@ def _environment(variables: Mapping[str, str]) -> dict[str, str]:
     return {**inherited, "TEMPORAL_CONFIG_FILE": os.devnull, **variables}
 
 
-def last_line(log: Path) -> str:
-    """Return the last line of a log, for a message."""
+def _output(log: Path | None) -> AbstractContextManager[IO[Any]]:
+    return log.open("ab") if log else nullcontext(sys.stderr)
+
+
+def _last_line(log: Path) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     return lines[-1] if lines else "it said nothing"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import socket
 from collections.abc import AsyncIterator, Iterator
@@ -50,10 +51,10 @@ async def embedded_stack(data: Path, *, port: int, ui_port: int) -> AsyncIterato
     """Run both servers on the folder `data` until the block ends.
 
     Raises:
-        CommandError: The folder or a port is in use, or a server does not start.
+        CommandError: The folder or a port cannot be used, or a server does not start.
     """
-    _check_port(port)
-    _check_port(ui_port)
+    check_port(port)
+    check_port(ui_port)
     with _locked(data), postgres_server(data / "postgres") as store:
         database = data / "temporal.sqlite3"
         async with temporal_server(database=database, port=port, ui_port=ui_port) as temporal:
@@ -65,15 +66,20 @@ async def embedded_stack(data: Path, *, port: int, ui_port: int) -> AsyncIterato
             )
 
 
-def _check_port(port: int) -> None:
+def check_port(port: int, *, host: str = LOOPBACK) -> None:
+    """Check that a server can listen on a port.
+
+    Raises:
+        CommandError: It cannot; says why.
+    """
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((LOOPBACK, port))
-        except OSError:
-            raise CommandError(
-                f"port {port} is in use: choose another", exit_code=MISUSED
-            ) from None
+            probe.bind((host, port))
+        except OSError as error:
+            in_use = error.errno == errno.EADDRINUSE
+            reason = "is in use: choose another" if in_use else f"cannot be used: {error.strerror}"
+            raise CommandError(f"port {port} {reason}", exit_code=MISUSED) from None
 
 
 @contextmanager

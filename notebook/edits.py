@@ -101,7 +101,7 @@ def plan_edit(current: str | None, edit: Edit, *, name: str, max_chars: int) -> 
         return Splice(at=0, removed=current or "", added="")
     before = len(current or "")
     if before > max_chars:
-        raise _oversize_file(name, before, max_chars)
+        raise _oversize_file(name, max_chars)
     if isinstance(edit, Append):
         added = append_addition(current or "", edit.content)
         splice = Splice(at=before, removed="", added=added)
@@ -185,11 +185,12 @@ def _original(text: str, offset: int) -> int:
     return offset
 
 
-def _oversize_file(name: str, chars: int, max_chars: int) -> MemoryRefusal:
+def _oversize_file(name: str, max_chars: int) -> MemoryRefusal:
+    # Not how many: stores read no further than they must to know that it is over.
     return MemoryRefusal(
         "oversize",
-        f'"{name}" has {chars} characters; files over {max_chars} cannot be edited here. Write to '
-        "another file.",
+        f'"{name}" has over {max_chars} characters, too many to be edited here. Write to another '
+        "file.",
     )
 
 

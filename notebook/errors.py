@@ -1,4 +1,4 @@
-"""The error tree. The default message of an error is the first sentence of its docstring.
+"""The error tree. The default message of an error is the first paragraph of its docstring.
 
 ```
 MemoryFault
@@ -6,11 +6,15 @@ MemoryFault
 ├── InvalidMemoryRequest            not retried
 ├── MemoryPermissionDenied          not retried
 ├── MemoryNotFound                  not retried
+├── MemoryAlreadyExists             not retried
 ├── MemoryOperationConflictError    not retried
 ├── MemoryOperationAbandonedError   not retried
 ├── MemoryDeadlineExceeded          not retried
+├── MemoryScopeViolation            not retried
 ├── MemoryConflictError             retried
+├── MemorySchemaMismatch            retried
 └── MemoryStoreUnavailable          retried
+    └── MemoryStoreRefused          retried
 ```
 
 The class name is the type string that travels through Temporal, and is stable. No message
@@ -68,6 +72,7 @@ REFUSAL_CODES = frozenset(
         "protected",  # `MEMORY.md` cannot be deleted
         "text_not_found",  # `old_text` does not occur
         "unavailable",  # the store did not answer in time; nothing was or will be written
+        "undecided",  # as above, but whether it was written is not known yet
         "unknown_tool",  # no memory tool has this name
     }
 )
@@ -78,11 +83,15 @@ class InvalidMemoryRequest(MemoryFault, ValueError):
 
 
 class MemoryPermissionDenied(MemoryFault):
-    """This worker is not allowed to serve that scope: add it to the worker's allow-list."""
+    """This worker may not serve that scope or store: add it to the worker's allow-list."""
 
 
 class MemoryNotFound(MemoryFault):
     """No such document."""
+
+
+class MemoryAlreadyExists(MemoryFault):
+    """There is one already: read it and update it, or put in one step."""
 
 
 class MemoryOperationConflictError(MemoryFault):
@@ -97,6 +106,10 @@ class MemoryDeadlineExceeded(MemoryFault):
     """The operation's deadline passed before it could be applied; nothing was changed."""
 
 
+class MemoryScopeViolation(MemoryFault):
+    """The memory store returned a file of another scope: report it to whoever makes the store."""
+
+
 class MemoryConflictError(MemoryFault):
     """The stored version is not the expected one: read again and retry."""
 
@@ -106,4 +119,17 @@ class MemoryConflictError(MemoryFault):
 class MemoryStoreUnavailable(MemoryFault):
     """The memory store did not answer: check that it is up and reachable from the worker."""
 
+    retryable = True
+
+
+class MemoryStoreRefused(MemoryStoreUnavailable):
+    """The database refused the worker: check the database's name, the role and its password."""
+
+    # Retried like its base class: a password can be mended while workflows wait.
+
+
+class MemorySchemaMismatch(MemoryFault):
+    """The database and this release do not fit each other."""
+
+    # Not the workflow's fault: during a rollout another worker may fit.
     retryable = True

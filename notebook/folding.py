@@ -3,6 +3,10 @@
 `fold(x) = NFKC(casefold(NFKC(x)))`, with Unicode's full, context-free case folding. In PostgreSQL:
 `normalize(casefold(normalize(x, NFKC) COLLATE pg_unicode_fast), NFKC)`. It is stable:
 `fold(fold(x)) == fold(x)`. Characters that only one side's Unicode version knows may differ.
+
+Long runs of marks are cut first, as `marks.py` says, and once more where they are decomposed:
+`NFKC(cut(NFKD(casefold(NFKC(cut(x))))))`, which is the same where there are none. So all of it is
+linear, and a folded text needs no more cuts, however it is decomposed.
 """
 
 from __future__ import annotations
@@ -10,6 +14,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+
+from .marks import NON_STARTERS, cut_runs, has_long_run
 
 _BLOCK_CHARS = 512
 
@@ -22,10 +28,13 @@ _IGNORABLE = re.compile(
 
 
 def fold(text: str) -> str:
-    """Return `text` as it is compared: `NFKC(casefold(NFKC(text)))`."""
+    """Return `text` as it is compared: `NFKC(casefold(NFKC(text)))`, with long runs cut."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    if not has_long_run(text):
+        return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    folded = unicodedata.normalize("NFKC", cut_runs(text)).casefold()
+    return unicodedata.normalize("NFKC", cut_runs(unicodedata.normalize("NFKD", folded)))
 
 
 def unfold_span(text: str, start: int, end: int) -> tuple[int, int]:
@@ -73,7 +82,8 @@ def _joins(character: str) -> bool:
     first = unicodedata.normalize("NFKD", character)[0]
     # Vowel and final jamo, and the one vowel sign that combines without being a mark.
     jamo = "\u1160" <= first <= "\u11ff" or first == "\U00016d67"
-    return jamo or unicodedata.category(first).startswith("M")
+    mark = unicodedata.category(first).startswith("M") or character in NON_STARTERS
+    return jamo or mark
 
 
 def drop_ignorable(text: str) -> str:

@@ -57,7 +57,8 @@ def operation_id(
 
     Args:
         temporal_namespace: The namespace the workflow runs in.
-        workflow_id: The workflow's id.
+        workflow_id: The workflow's id; `""` with an operation scope, since a parent that is reset
+            gives its children new ids.
         run: The original run's id, or an operation scope.
         scope: The scope's key.
         tool: The tool's name without a prefix.
@@ -74,3 +75,15 @@ def operation_id(
     if tool_call_id:
         return _digest(["operation", RECIPE, "named", *where, tool_call_id])
     raise ValueError("an operation needs n or a tool_call_id")
+
+
+def unnamed_call(activity_id: str, place: int) -> str:
+    """Return the name of a call whose caller gave none: right for retries of its activity.
+
+    After a reset it is another call, and may be applied a second time.
+
+    Args:
+        activity_id: The activity's id, unique in its run.
+        place: The call's place among those of the activity's record, from 0.
+    """
+    return f"activity:{activity_id}:{place}"

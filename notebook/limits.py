@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from .entries import MAX_ENTRY_RESULTS
 from .errors import InvalidMemoryRequest
 
 CHARS_PER_TOKEN = 4
@@ -31,6 +32,10 @@ _BOUNDS: dict[str, tuple[int, int]] = {
     "max_search_results": (1, 1_000),
     "max_search_result_chars": (100, _MAX_TEXT_CHARS),
     "max_search_files": (1, 1_000_000),
+    "max_entry_results": (1, MAX_ENTRY_RESULTS),
+    "max_listed_entries": (1, 400),
+    # One entry's path, session and description must always fit.
+    "max_entry_result_chars": (6_000, _MAX_TEXT_CHARS),
 }
 
 
@@ -59,8 +64,34 @@ class Limits:
     max_search_files: int = 1_000
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            check_limit(field.name, getattr(self, field.name))
+        _check(self)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntryLimits:
+    """The bounds of what is shown of entries.
+
+    Attributes:
+        max_entry_results: Matches of one search.
+        max_listed_entries: Entries of one list.
+        max_entry_result_chars: Paths, descriptions and contents of one search, or of one list,
+            together, in characters.
+
+    Raises:
+        InvalidMemoryRequest: As `Limits`.
+    """
+
+    max_entry_results: int = 10
+    max_listed_entries: int = 200
+    max_entry_result_chars: int = 20_000
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+
+def _check(limits: Limits | EntryLimits) -> None:
+    for field in fields(limits):
+        check_limit(field.name, getattr(limits, field.name))
 
 
 def check_limit(name: str, value: object) -> int:

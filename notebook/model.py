@@ -7,10 +7,19 @@ from typing import Any, Literal
 from pydantic import Field
 
 from .records import Record
-from .tools import ToolDefinition
+from .toolkits import ToolDefinition
 
 COMPLETE = "agent.complete"
 """The activity that asks the model."""
+
+MODEL_UNAVAILABLE = "ModelUnavailable"
+"""Type of the error when the endpoint does not answer, or not now; retried."""
+
+MODEL_REFUSED = "ModelRefused"
+"""Type of the error when the endpoint refuses the request; not retried."""
+
+MODEL_MALFORMED = "ModelMalformed"
+"""Type of the error when the endpoint's answer is none; retried, since the next may be one."""
 
 
 class ModelToolCall(Record):

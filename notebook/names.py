@@ -26,6 +26,7 @@ MAX_NAME_BYTES = 200
 MAX_NAME_CHARS = 80
 """Length of a file name the tools can spell, with its `.md`."""
 
+_MAX_DECOMPOSED_CHARS = 4 * MAX_NAME_CHARS  # A character decomposes (NFD) into at most 4.
 _SUFFIX = ".md"
 _SEGMENT = re.compile(r"(?!\.\Z)(?!.*\.\.)[A-Za-z0-9_.@:+-]{1,200}")
 _ASCII_NAME = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._-]{0,76}\.md")
@@ -91,6 +92,12 @@ _STORED_NAME_RULE = (
     "and not '.' or '..'"
 )
 
+_NAME_ADVICE = (
+    'That is not a memory file name. Use a short name like "project-notes.md": letters, '
+    f"digits, dots, dashes and underscores, at most {MAX_NAME_CHARS} characters, no "
+    "slashes, no '..'."
+)
+
 
 def normalize_filename(raw: str) -> str:
     """Return the one spelling of a memory file's name.
@@ -103,17 +110,15 @@ def normalize_filename(raw: str) -> str:
     Raises:
         MemoryRefusal: `invalid_name`; the message says what a name looks like.
     """
-    stripped = unicodedata.normalize("NFC", raw.strip())
+    stripped = raw.strip()
+    if len(stripped) > _MAX_DECOMPOSED_CHARS:  # Composing takes time quadratic in runs of marks.
+        raise MemoryRefusal("invalid_name", _NAME_ADVICE)
+    stripped = unicodedata.normalize("NFC", stripped)
     name = stripped if stripped.endswith(_SUFFIX) else stripped + _SUFFIX
     if name != MAIN_FILENAME and any(map(_resembles_main, {name, stripped})):
         raise MemoryRefusal("invalid_name", f'Spell the main notebook "{MAIN_FILENAME}".')
     if not (_ASCII_NAME.fullmatch(name) or _is_wide_name(name)):
-        raise MemoryRefusal(
-            "invalid_name",
-            'That is not a memory file name. Use a short name like "project-notes.md": letters, '
-            f"digits, dots, dashes and underscores, at most {MAX_NAME_CHARS} characters, no "
-            "slashes, no '..'.",
-        )
+        raise MemoryRefusal("invalid_name", _NAME_ADVICE)
     return name
 
 

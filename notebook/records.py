@@ -87,17 +87,23 @@ class ScopedRecord(Record):
 
     scope: ScopeRecord
 
+    def place(self) -> Scope:
+        """Return the scope; raise `InvalidMemoryRequest` when it is not one."""
+        return self.scope.scope()
+
 
 class CallRecord(Record):
     """Which call of its run a mutation is.
 
     Attributes:
-        run: The original run's id, or an operation scope; the activity's own run when `None`.
+        run: The original run's id; the activity's own run when `None`.
+        operation_scope: An identity of the caller's own, in place of workflow and run.
         n: Which of the run's identical calls this is, from 1.
         tool_call_id: The caller's own name for the call, used when there is no `n`.
     """
 
     run: str | None = Field(default=None, min_length=1, max_length=1_000)
+    operation_scope: str | None = Field(default=None, min_length=1, max_length=1_000)
     n: Whole | None = Field(default=None, ge=1)
     tool_call_id: str | None = Field(default=None, min_length=1, max_length=1_000)
 
@@ -133,13 +139,12 @@ class MutationRequest(ScopedRecord):
     deadline: AwareDatetime | None = None
 
 
-class EditResult(Record):
-    """What one edit did, or why it was refused.
+class ResultRecord(Record):
+    """What one mutation did, or why it was refused.
 
     Attributes:
         status: `created`, `appended`, `updated`, `deleted`, `not_found`; `refused` with `code`
             and `message`; `abandoned` when the operation was settled before it was applied.
-        file: The file's name, normalised.
         version: The version it made.
         replayed: Whether a receipt answered.
         code: The refusal's code.
@@ -147,16 +152,25 @@ class EditResult(Record):
     """
 
     status: Status
-    file: str | None = None
     version: str | None = None
     replayed: bool = False
     code: str | None = None
     message: str | None = None
 
     @classmethod
-    def refused(cls, refusal: MemoryRefusal) -> EditResult:
+    def refused(cls, refusal: MemoryRefusal) -> Self:
         """Return the result of a refusal."""
         return cls(status="refused", code=refusal.code, message=str(refusal))
+
+
+class EditResult(ResultRecord):
+    """What one edit did, or why it was refused.
+
+    Attributes:
+        file: The file's name, normalised.
+    """
+
+    file: str | None = None
 
 
 class MutationResponse(Record):

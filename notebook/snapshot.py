@@ -26,7 +26,8 @@ from .limits import CHARS_PER_TOKEN, check_limit
 from .markers import CLOSE, OPEN, neutralize
 from .names import MAIN_FILENAME, is_memory_filename
 from .text import is_storable
-from .tools import check_tool_prefix, with_tool_names
+from .toolkits import check_tool_prefix
+from .tools import with_tool_names
 
 RENDERER_VERSION = 1
 """Part of every token: another renderer makes another text of the same notebook."""

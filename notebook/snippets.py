@@ -74,21 +74,6 @@ def show_matches(
     )
 
 
-def make_snippet(content: str, terms: Sequence[str], max_chars: int) -> str:
-    """Return a piece of `content` that shows the place where the most terms occur together.
-
-    The piece is as stored. Where it was cut stands `...`, which counts too, and is left out where
-    the match needs its place. The match is shown whole if it fits, else its start is. When no term
-    occurs, because the name matched, the piece is the start of the content.
-
-    Args:
-        content: The file's text.
-        terms: Folded terms.
-        max_chars: Characters of the snippet at most.
-    """
-    return _snippet(Passage(name="", text=content, score=0), terms, max_chars)
-
-
 def _floors(passages: Sequence[Passage], terms: Sequence[str], max_chars: int) -> list[int]:
     """Return the least that must be shown of each passage, for as many as there is room for."""
     floors: list[int] = []
@@ -122,6 +107,12 @@ def _shares(needs: Sequence[int], floors: Sequence[int], room: int) -> list[int]
 
 
 def _snippet(passage: Passage, terms: Sequence[str], max_chars: int) -> str:
+    """Return a piece of a passage that shows the place where the most terms occur together.
+
+    The piece is as stored. Where it was cut stands `...`, which counts too, and is left out where
+    the match needs its place. The match is shown whole if it fits, else its start is. When no term
+    occurs, because the name matched, the piece is the start of the text.
+    """
     if passage.need <= max_chars:
         start, end = 0, len(passage.text)
     else:

@@ -15,22 +15,34 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from temporalio import workflow
-from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.enums.v1 import EventType
-from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
-from durable_memory.activities import MemoryActivities, ModelActivities, ScriptedModel
+from durable_memory.activities import (
+    EmbeddingActivities,
+    MemoryActivities,
+    ModelActivities,
+    ScriptedModel,
+)
 from durable_memory.cli.embedded import temporal_server
-from durable_memory.notebook import COMPLETE, MemoryStoreUnavailable, Scope
-from durable_memory.stores import InMemoryStore, MemoryStore
-from durable_memory.workflows import AGENT, AgentRequest, AgentResult, AgentWorkflow
+from durable_memory.cli.faults import reset_before_model_call
+from durable_memory.notebook import EMBEDDING, MemoryStoreUnavailable, Scope
+from durable_memory.stores import EmbeddedTask, EmbeddingTask, InMemoryStore, MemoryStore
+from durable_memory.workflows import (
+    AGENT,
+    AgentRequest,
+    AgentResult,
+    AgentWorkflow,
+    EmbeddingResult,
+    EmbeddingRun,
+    EmbeddingWorkflow,
+)
 
 HISTORIES = Path(__file__).parents[1] / "tests" / "replay" / "histories"
 REQUEST = AgentRequest(
@@ -114,25 +126,7 @@ class Recorder:
 
     async def reset(self, handle: Handle, *, model_call: int) -> Handle:
         """Reset a run to before its model call of that number, and wait for the new run."""
-        history = await handle.fetch_history()
-        calls = [
-            event.activity_task_scheduled_event_attributes
-            for event in history.events
-            if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED
-            and event.activity_task_scheduled_event_attributes.activity_type.name == COMPLETE
-        ]
-        response = await self.client.workflow_service.reset_workflow_execution(
-            ResetWorkflowExecutionRequest(
-                namespace=self.client.namespace,
-                workflow_execution=WorkflowExecution(
-                    workflow_id=handle.id, run_id=handle.run_id or ""
-                ),
-                reason="recording",
-                request_id=handle.id,
-                workflow_task_finish_event_id=calls[model_call].workflow_task_completed_event_id,
-            )
-        )
-        again = self.client.get_workflow_handle(handle.id, run_id=response.run_id)
+        again = await reset_before_model_call(self.client, handle, model_call)
         await again.result()
         return again
 
@@ -189,8 +183,73 @@ async def changed(recorder: Recorder) -> Sequence[Handle]:
         return [await recorder.run("changed")]
 
 
+class OneBatch:
+    """A queue of embedding whose first claim has two entries, of which one has changed since."""
+
+    def __init__(self) -> None:
+        self._waiting = [
+            EmbeddingTask(document=number, version=number, text="text") for number in (1, 2)
+        ]
+
+    async def claim(
+        self, *, limit: int = 64, lease: timedelta = timedelta(minutes=1)
+    ) -> Sequence[EmbeddingTask]:
+        """Give what waits, one at a time."""
+        claimed, self._waiting = self._waiting[:limit], self._waiting[limit:]
+        return claimed if lease else []
+
+    async def keep(self, embedder: str, embedded: Sequence[EmbeddedTask]) -> int:
+        """Keep the first of them."""
+        return sum(each.task.document == 1 for each in embedded if embedder)
+
+    async def refill(self, embedder: str, *, limit: int = 1_000) -> int:
+        """Find nothing more."""
+        return 0 if embedder else limit
+
+
+class ShakyEmbedder:
+    """An embedder that fails at first, so that the history has attempts above 1."""
+
+    name = "shaky:1"
+
+    def __init__(self) -> None:
+        self._failures = 1
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Embed, once it is up."""
+        if self._failures:
+            self._failures -= 1
+            raise ConnectionError
+        return [[1.0] for _ in texts]
+
+
+async def embedding(recorder: Recorder) -> Sequence[Handle]:
+    """A run of embedding that continued as new, and the run it continued as."""
+    activities = EmbeddingActivities(OneBatch(), ShakyEmbedder()).activities
+    async with Worker(
+        recorder.client,
+        task_queue=FLEET,
+        workflows=[EmbeddingWorkflow],
+        activities=activities,
+        identity="recorder",
+    ):
+        handle = await recorder.client.start_workflow(
+            EMBEDDING,
+            EmbeddingRun(limit=1, batches=1),
+            id="embedding",
+            task_queue=FLEET,
+            result_type=EmbeddingResult,
+        )
+        await handle.result()
+        first = recorder.client.get_workflow_handle(
+            "embedding", run_id=handle.first_execution_run_id
+        )
+        return [first, await recorder.next_run(first)]
+
+
 RUNS: dict[str, Callable[[Recorder], Awaitable[Sequence[Handle]]]] = {
-    record.__name__: record for record in (plain, fleet, retry, reset, continued, changed)
+    record.__name__: record
+    for record in (plain, fleet, retry, reset, continued, changed, embedding)
 }
 
 

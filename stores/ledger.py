@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import islice
 
 from ..notebook import (
     MemoryOperationAbandonedError,
@@ -11,6 +12,7 @@ from ..notebook import (
     Splice,
 )
 from .protocols import MemoryMutation, MemoryOperation, MemoryVersion
+from .sweeping import OpenRuns
 
 
 @dataclass(kw_only=True, slots=True)
@@ -31,12 +33,21 @@ class Document:
         return None if self.content is None else self.steps[-1].version
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Receipt:
+    """What an operation did, and when."""
+
+    operation: MemoryOperation
+    mutation: MemoryMutation
+    kept_at: datetime
+
+
 class Ledger:
     """Applies changes; no method awaits, so for the tasks of one loop each is atomic."""
 
     def __init__(self) -> None:
         self._documents: dict[str, Document] = {}
-        self._receipts: dict[str, tuple[str, MemoryMutation]] = {}
+        self._receipts: dict[str, Receipt] = {}
         self._versions = 0
 
     def document(self, path: str) -> Document:
@@ -49,10 +60,12 @@ class Ledger:
 
     def receipt(self, operation: MemoryOperation) -> MemoryMutation | None:
         """Return the receipt of `operation`; raise if its id has another fingerprint."""
-        fingerprint, mutation = self._receipts.get(operation.id, (None, None))
-        if mutation is not None and fingerprint != operation.fingerprint:
+        found = self._receipts.get(operation.id)
+        if found is None:
+            return None
+        if found.operation.fingerprint != operation.fingerprint:
             raise MemoryOperationConflictError
-        return mutation and replace(mutation, replayed=True)
+        return replace(found.mutation, replayed=True)
 
     def answer(self, operation: MemoryOperation | None) -> MemoryMutation | None:
         """Return the receipt that answers a mutation, which an abandoned operation has not."""
@@ -87,7 +100,23 @@ class Ledger:
         self._documents[path] = document
         return self._keep(operation, MemoryMutation(version=document.version, existed=existed))
 
+    def sweep(self, older_than: timedelta, open_runs: OpenRuns, limit: int) -> int:
+        """Forget at most `limit` receipts of that age whose runs are not open; return how many."""
+        now = datetime.now(UTC)
+        old = (
+            receipt.operation
+            for receipt in self._receipts.values()
+            if now - receipt.kept_at >= older_than
+        )
+        closed = (each.id for each in old if not open_runs.keep(each.workflow_id, each.run_id))
+        swept = list(islice(closed, limit))
+        for operation_id in swept:
+            del self._receipts[operation_id]
+        return len(swept)
+
     def _keep(self, operation: MemoryOperation | None, mutation: MemoryMutation) -> MemoryMutation:
         if operation is not None:
-            self._receipts[operation.id] = (operation.fingerprint, mutation)
+            self._receipts[operation.id] = Receipt(
+                operation=operation, mutation=mutation, kept_at=datetime.now(UTC)
+            )
         return mutation

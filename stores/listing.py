@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..notebook import MemoryFault, is_memory_filename, split_path
+from ..notebook import MemoryScopeViolation, is_memory_filename, split_path
 from .protocols import MemoryStore
 
 
@@ -20,13 +20,13 @@ def listing_order(prefix: str, path: str) -> tuple[bool, bytes, bytes]:
 
 
 def check_below(prefix: str, paths: Iterable[str]) -> None:
-    """Raise `MemoryFault` if a path is not below `prefix`.
+    """Raise `MemoryScopeViolation` if a path is not below `prefix`.
 
     A scope is the boundary between tenants: a store that is at fault must not show one of them
     what is another's.
     """
     if not all(path.startswith(prefix) for path in paths):
-        raise MemoryFault("The memory store returned a file of another scope: report it.")
+        raise MemoryScopeViolation
 
 
 async def own_paths(store: MemoryStore, prefix: str, *, limit: int) -> tuple[list[str], bool]:
@@ -41,7 +41,7 @@ async def own_paths(store: MemoryStore, prefix: str, *, limit: int) -> tuple[lis
         The paths, and whether there may be more: the listing was full, and had only own files.
 
     Raises:
-        MemoryFault: The store returned a path that is not below `prefix`.
+        MemoryScopeViolation: The store returned a path that is not below `prefix`.
     """
     paths = (await store.list_paths(prefix, limit=limit))[:limit]
     check_below(prefix, paths)

@@ -5,7 +5,8 @@ Atomic for the tasks of one event loop: no method awaits between looking and cha
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Collection
+from datetime import datetime, timedelta
 
 from ..notebook import (
     MAIN_FILENAME,
@@ -34,6 +35,7 @@ from .protocols import (
     MemoryVersion,
 )
 from .searching import search_contents
+from .sweeping import RECEIPT_AGE, SWEEP_LIMIT, OpenRuns, check_age
 
 
 class InMemoryStore:
@@ -202,6 +204,18 @@ class InMemoryStore:
         past = await self.read_version(path, version)
         content = None if past is None else past.content
         return self._put(path, content, expected_version, operation, deadline)
+
+    async def sweep_receipts(
+        self,
+        older_than: timedelta = RECEIPT_AGE,
+        *,
+        open_runs: Collection[tuple[str, str]] = (),
+        limit: int = SWEEP_LIMIT,
+    ) -> int:
+        """See `SweepingStore.sweep_receipts`."""
+        check_age(older_than)
+        check_bound("limit", limit)
+        return self._ledger.sweep(older_than, OpenRuns.of(open_runs), limit)
 
     def _put(
         self,

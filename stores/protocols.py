@@ -18,9 +18,9 @@ Errors raised by every method: `InvalidMemoryRequest` for a malformed path or bo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol, runtime_checkable
 
 from ..notebook import Edit, NotebookView, Splice
@@ -183,8 +183,9 @@ class MemoryStore(Protocol):
     async def list_paths(self, prefix: str = "", *, limit: int) -> list[str]:
         """Return at most `limit` paths that start with `prefix`.
 
-        Files directly below the prefix come first, whatever is nested below it; each of the two
-        groups is in bytewise order.
+        Files directly below the prefix come first, whatever is nested below it. Each of the two
+        groups is ordered by scope and then by name, bytewise, so that the files of a scope are
+        never torn apart by those of a scope nested in it.
         """
         ...
 
@@ -200,6 +201,10 @@ class SettlingStore(Protocol):
 
         Waits for an attempt that is being applied right now. After it returns, the operation
         can never be applied by anyone who has not applied it already.
+
+        Args:
+            operation: Whose case is closed.
+            deadline: The one that the operation carried, to know how long an attempt may go on.
         """
         ...
 
@@ -218,6 +223,9 @@ class EditingStore(Protocol):
         deadline: datetime | None = None,
     ) -> MemoryMutation:
         """Apply `edit` to whatever the file is now.
+
+        To remove a missing file is no error: `existed` is false, and the operation gets its
+        receipt.
 
         Raises:
             MemoryRefusal: The edit does not fit the file (`text_not_found`, `ambiguous`,
@@ -246,7 +254,8 @@ class SearchableMemoryStore(Protocol):
 
         Args:
             prefix: A scope's key and `/`, resolved by trusted code.
-            query: Already checked by the notebook's query rule.
+            query: Text of the model's; what is none by the notebook's rule is refused with
+                `MemoryRefusal`.
             limit: Matches returned at most.
             max_files: Files scanned at most; an index may see every file.
             max_chars: Characters of file names and snippets together.
@@ -296,4 +305,33 @@ class HistoryStore(Protocol):
         deadline: datetime | None = None,
     ) -> MemoryMutation:
         """Make the file what it was at `version`, as a new version; errors as `write`."""
+        ...
+
+
+@runtime_checkable
+class SweepingStore(Protocol):
+    """Can forget old receipts, in bounded batches, and never by their number."""
+
+    async def sweep_receipts(
+        self,
+        older_than: timedelta = timedelta(days=90),
+        *,
+        open_runs: Collection[tuple[str, str]] = (),
+        limit: int = 1_000,
+    ) -> int:
+        """Forget receipts, abandoned ones too; content and history stay as they are.
+
+        An operation whose receipt is gone is applied again when it arrives again: the guarantee
+        for resets and late retries ends with the receipts.
+
+        Args:
+            older_than: Only receipts at least that old, by the store's clock; 90 days by default.
+            open_runs: Workflow id and run id of runs whose receipts are kept whatever their age. A
+                run that was reset goes on under a new run id with the old one's receipts: an empty
+                run id keeps those of every run of the workflow.
+            limit: Receipts forgotten at most, so that no call holds locks for long.
+
+        Returns:
+            How many were forgotten; less than `limit` means that no more are left to forget.
+        """
         ...

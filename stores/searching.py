@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ..notebook import check_prefix, parse_query, search_files
@@ -78,20 +78,21 @@ def search_contents(
     Args:
         prefix: What the paths start with.
         query: Terms.
-        files: Name and content of each, in the order of names.
+        files: Name and content of each, in the order of names; taken one by one, so that they
+            need not all be in memory.
         limit: Matches at most.
         max_files: Files looked at at most.
         max_chars: Characters of names and snippets together.
     """
-    read = list(files)
-    outcome = search_files(
-        ((name, file.content) for name, file in read),
-        query,
-        limit=limit,
-        max_files=max_files,
-        max_chars=max_chars,
-    )
-    cut = any(file.truncated for _, file in read[:max_files])
+    cut = False
+
+    def texts() -> Iterator[tuple[str, str]]:
+        nonlocal cut
+        for number, (name, file) in enumerate(files):
+            cut = cut or (file.truncated and number < max_files)
+            yield name, file.content
+
+    outcome = search_files(texts(), query, limit=limit, max_files=max_files, max_chars=max_chars)
     return MemorySearchResult(
         matches=tuple(
             MemorySearchMatch(path=prefix + match.name, snippet=match.snippet, score=match.score)

@@ -16,9 +16,9 @@ def test_my_store_against_the_model():
     check_against_model(open_my_store)
 ```
 
-The tests are coroutines: they need `pytest-asyncio` in its auto mode. Each works in a scope of its
-own, so that one database can serve all of them. Tests of an ability that `abilities` does not name
-are skipped, and say so. `check_against_model` needs Hypothesis.
+Needs `pytest`, `pytest-asyncio` in its auto mode, and `hypothesis`. Each test works in a scope of
+its own, so that one database can serve all. Tests of an ability that `abilities` does not name
+are skipped, and say so.
 """
 
 import pytest
@@ -34,6 +34,7 @@ _MODULES = (
     "operations",
     "searching",
     "settling",
+    "sweeping",
     "viewing",
     "writing",
 )
@@ -41,6 +42,5 @@ pytest.register_assert_rewrite(*(f"{__name__}.{module}" for module in _MODULES))
 
 from .contract import StoreContract  # noqa: E402  (see above)
 from .machine import check_against_model  # noqa: E402
-from .model import StoreModel  # noqa: E402
 
-__all__ = ["StoreContract", "StoreModel", "check_against_model"]
+__all__ = ["StoreContract", "check_against_model"]

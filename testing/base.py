@@ -15,6 +15,7 @@ from ..stores import (
     SearchableMemoryStore,
     SettlingStore,
     SnapshotStore,
+    SweepingStore,
 )
 from .samples import new_scope
 
@@ -24,6 +25,7 @@ ABILITIES: tuple[type, ...] = (
     SearchableMemoryStore,
     SnapshotStore,
     HistoryStore,
+    SweepingStore,
 )
 """The optional protocols."""
 

@@ -10,6 +10,7 @@ from .listing import ListingContract
 from .operations import OperationContract
 from .searching import SearchContract
 from .settling import SettlingContract
+from .sweeping import SweepingContract
 from .viewing import ViewContract
 from .writing import WritingContract
 
@@ -23,6 +24,7 @@ class StoreContract(
     SearchContract,
     ViewContract,
     HistoryContract,
+    SweepingContract,
 ):
     """Every test that a store must pass: subclass it and override the fixture `store`."""
 

@@ -1,5 +1,4 @@
 """The contract of histories."""
-# ruff: noqa: PLR2004  (a test's numbers are its subject)
 
 from __future__ import annotations
 

@@ -16,9 +16,6 @@ from ..notebook import (
 )
 from ..stores import MemoryMutation, MemoryOperation
 
-Outcome = MemoryMutation | type[Exception]
-"""What a mutation returns, or the error it raises."""
-
 
 @dataclass(kw_only=True)
 class StoreModel:

@@ -1,7 +1,8 @@
 """The contract of search."""
-# ruff: noqa: PLR2004  (a test's numbers are its subject)
 
 from __future__ import annotations
+
+import asyncio
 
 import pytest
 
@@ -46,6 +47,15 @@ class SearchContract(Contract):
         await _make(store, {scope.path("a.md"): "Das Cafe\u0301 STRASSE"})
         found = await _search(searching, scope, "café straße")
         assert [match.snippet for match in found.matches] == ["Das Cafe\u0301 STRASSE"]
+
+    async def test_search_is_not_held_up_by_marks(
+        self, store: MemoryStore, searching: SearchableMemoryStore, scope: Scope
+    ) -> None:
+        """A file of nothing but marks on one letter is searched in a moment, not in minutes."""
+        await _make(store, {scope.path("a.md"): "a" + "\u0301\u0327" * 32_000 + " walrus"})
+        async with asyncio.timeout(15):
+            found = await _search(searching, scope, "walrus")
+        assert found.matches[0].snippet.endswith("walrus")
 
     @pytest.mark.parametrize("text", ["a%b", "a_b", "a.b", "a*b", "(a", "a\\b", "[a-b]", "$1"])
     async def test_terms_are_literal(

@@ -1,36 +1,33 @@
-"""Backends of PostgreSQL held up by row locks, and looked at from a connection beside them."""
+"""Databases for tests, and backends held up by row locks and looked at from beside them."""
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+import uuid
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import asyncpg
 
-PATIENCE = 20.0
-"""Seconds after which a condition that was waited for has failed."""
+from durable_memory.cli.faults import connected, lock_row, until, waiting_backends
 
-_LOCK_ROW = """
-SELECT id FROM durable_memory.documents
-WHERE store = '_notebooks' AND actor = $1 AND session = '' AND path = $2
-FOR UPDATE
-"""
-_WAITING = """
-SELECT pid FROM pg_stat_activity
-WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()
-ORDER BY state_change
-"""
+LOCK_RECEIPT = "INSERT INTO durable_memory.receipts (operation_id, fingerprint) VALUES ($1, $2)"
+"""Holds an operation's receipt, as an earlier attempt does that is under way."""
 
 
-async def until(condition: Callable[[], Awaitable[object]], what: str) -> None:
-    """Wait until `condition` is true."""
-    end = time.monotonic() + PATIENCE
-    while not await condition():
-        assert time.monotonic() < end, f"waited too long for {what}"
-        await asyncio.sleep(0.005)
+def database_url(server_url: str, name: str) -> str:
+    """Return the URL of another database of the server."""
+    return server_url.replace("/postgres?", f"/{name}?")
+
+
+@asynccontextmanager
+async def new_database(server_url: str, *, template: str = "template1") -> AsyncIterator[str]:
+    """Make a database, return its name, and drop it on leaving."""
+    name = f"test_{uuid.uuid4().hex}"
+    async with connected(server_url) as admin:
+        await admin.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        yield name
+        await admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +40,7 @@ class Beside:
     async def hold(self, path: str) -> None:
         """Begin a transaction that holds the row of an existing file."""
         await self.holder.execute("BEGIN")
-        scope, _, name = path.rpartition("/")
-        assert await self.holder.fetchval(_LOCK_ROW, scope, name) is not None
+        await lock_row(self.holder, path)
 
     async def hold_query(self, query: str, *args: object) -> None:
         """Begin a transaction that holds what a statement locks."""
@@ -64,7 +60,7 @@ class Beside:
         pids: list[int] = []
 
         async def enough() -> bool:
-            pids[:] = [row["pid"] for row in await self.watcher.fetch(_WAITING)]
+            pids[:] = await waiting_backends(self.watcher)
             return len(pids) == count
 
         await until(enough, f"{count} waiting backends")
@@ -78,9 +74,5 @@ class Beside:
 @asynccontextmanager
 async def beside(url: str) -> AsyncIterator[Beside]:
     """Connect to a database beside the store's pool."""
-    holder, watcher = await asyncpg.connect(url), await asyncpg.connect(url)
-    try:
+    async with connected(url) as holder, connected(url) as watcher:
         yield Beside(holder=holder, watcher=watcher)
-    finally:
-        await holder.close()
-        await watcher.close()

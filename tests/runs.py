@@ -10,21 +10,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import EventType
-from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import Worker
 
 from durable_memory.activities import MemoryActivities, ModelActivities, ScriptedModel
-from durable_memory.cli.demo.faults import until
-from durable_memory.notebook import COMPLETE, WRITE, Scope
-from durable_memory.stores import MemoryStore
+from durable_memory.cli.faults import until
+from durable_memory.notebook import COMPLETE, WRITE, Scope, ScopePolicy
+from durable_memory.stores import InMemoryStore, MemoryStore
 from durable_memory.workflows import AgentWorkflow
 from scripts import (
     AskingWorkflow,
     ByNameWorkflow,
     CarryingWorkflow,
+    GivingUpWorkflow,
+    InsistingWorkflow,
     OversizeWorkflow,
     ResolvingWorkflow,
     ScriptWorkflow,
@@ -37,6 +37,8 @@ WORKFLOWS = [
     AskingWorkflow,
     ByNameWorkflow,
     CarryingWorkflow,
+    GivingUpWorkflow,
+    InsistingWorkflow,
     OversizeWorkflow,
     ResolvingWorkflow,
     ScriptWorkflow,
@@ -54,6 +56,11 @@ class Shelf:
     """Where a worker that serves many tests finds the store of the test that runs now."""
 
     store: MemoryStore | None = None
+
+    def renew(self) -> InMemoryStore:
+        """Put a new, empty store there and return it."""
+        self.store = store = InMemoryStore()
+        return store
 
     async def __call__(self, _scope: Scope) -> MemoryStore:
         """Return the test's store."""
@@ -86,6 +93,18 @@ async def worker(
         yield running
 
 
+@asynccontextmanager
+async def serving(
+    client: Client, workflows: Sequence[type], *, policy: ScopePolicy | None = None
+) -> AsyncIterator[tuple[str, Shelf]]:
+    """A worker that serves many tests: its queue, and where it finds its store."""
+    shelf = Shelf()
+    activities = MemoryActivities(shelf, policy=policy).activities
+    queue = unique("queue")
+    async with worker(client, queue, activities=activities, workflows=workflows):
+        yield queue, shelf
+
+
 async def start(
     client: Client, queue: str, memory: dict[str, Any], steps: list[dict[str, Any]]
 ) -> WorkflowHandle[ScriptWorkflow, list[Any]]:
@@ -116,27 +135,6 @@ async def scheduled(handle: Handle, activity: str) -> list[Any]:
         for event in found
         if event.activity_task_scheduled_event_attributes.activity_type.name == activity
     ]
-
-
-async def reset_before_model_call(client: Client, handle: Handle, call: int) -> Handle:
-    """Reset a workflow to just before its `call`-th model request, from 0; return the new run.
-
-    The workflow task that scheduled the request is undone, so the model is asked again.
-    """
-    asked = (await scheduled(handle, COMPLETE))[call]
-    attributes = asked.activity_task_scheduled_event_attributes
-    response = await client.workflow_service.reset_workflow_execution(
-        ResetWorkflowExecutionRequest(
-            namespace=client.namespace,
-            workflow_execution=WorkflowExecution(
-                workflow_id=handle.id, run_id=handle.result_run_id or handle.run_id or ""
-            ),
-            reason="test",
-            request_id=unique("reset"),
-            workflow_task_finish_event_id=attributes.workflow_task_completed_event_id,
-        )
-    )
-    return client.get_workflow_handle(handle.id, run_id=response.run_id)
 
 
 async def results_of(handle: Handle, activity: str) -> list[Any]:
@@ -188,3 +186,12 @@ async def until_cancel_requested(handle: Handle, activity: str) -> None:
         )
 
     await until(there, "the cancellation")
+
+
+async def until_scheduled(handle: Handle, activity: str, count: int) -> None:
+    """Wait until an activity was scheduled a number of times."""
+
+    async def there() -> bool:
+        return len(await scheduled(handle, activity)) >= count
+
+    await until(there, f"{activity} to be scheduled")

@@ -23,6 +23,8 @@ from temporalio.common import RetryPolicy
 
 from durable_memory.notebook import COMPLETE, Message, ModelRequest, ModelResponse
 from durable_memory.workflows import (
+    Entries,
+    EntryMemory,
     Memory,
     Notebook,
     NotebookState,
@@ -49,12 +51,18 @@ def write(content: str, /, **others: str) -> dict[str, Any]:
     return call("write_memory", content=content, **others)
 
 
-def memory_of(options: dict[str, Any]) -> Memory:
-    """A memory from plain JSON; `seconds` are time-outs."""
+def save(path: str, content: str, /, **others: str) -> dict[str, Any]:
+    """A step that saves an entry."""
+    return call("save_memory", path=path, content=content, **others)
+
+
+def memory_of(options: dict[str, Any]) -> Memory | EntryMemory:
+    """A memory from plain JSON, of entries when it has a store; `seconds` are time-outs."""
     options = dict(options)
     seconds = options.pop("seconds", {})
     timeouts = {name: timedelta(seconds=value) for name, value in seconds.items()}
-    return Memory(timeouts=Timeouts(**timeouts), **options)
+    kind = EntryMemory if "store" in options else Memory
+    return kind(timeouts=Timeouts(**timeouts), **options)
 
 
 @workflow.defn
@@ -83,7 +91,7 @@ class ScriptWorkflow:
         """What the steps so far returned."""
         return self._results
 
-    async def _do(self, notebook: Notebook, step: dict[str, Any]) -> Any:
+    async def _do(self, notebook: Notebook | Entries, step: dict[str, Any]) -> Any:
         match step["do"]:
             case "snapshot":
                 return asdict(await notebook.load_snapshot())
@@ -98,7 +106,7 @@ class ScriptWorkflow:
             case _:
                 return asdict(await self._call(notebook, step))
 
-    async def _cancelled(self, notebook: Notebook, step: dict[str, Any]) -> str:
+    async def _cancelled(self, notebook: Notebook | Entries, step: dict[str, Any]) -> str:
         task = asyncio.ensure_future(self._call(notebook, step))
         await workflow.wait_condition(lambda: "cancel" in self._heard)
         task.cancel()
@@ -108,7 +116,7 @@ class ScriptWorkflow:
             return "cancelled"
         return "not cancelled"
 
-    async def _call(self, notebook: Notebook, step: dict[str, Any]) -> ToolResult:
+    async def _call(self, notebook: Notebook | Entries, step: dict[str, Any]) -> ToolResult:
         return await notebook.call(
             step["name"], step["arguments"], tool_call_id=step["id"], request=step["request"]
         )
@@ -208,4 +216,46 @@ class AskingWorkflow:
             await notebook.call(each.name, each.arguments, tool_call_id=each.id)
             for each in ModelResponse.parse(raw).tool_calls
         ]
+        return [str(result.data["status"]) for result in results]
+
+
+@workflow.defn
+class InsistingWorkflow:
+    """Writes a note into a file that may be full: makes room when told so, and tries again."""
+
+    @workflow.run
+    async def run(self, note: str, filler: str) -> list[str]:
+        """Return the status of each call."""
+        notebook = Memory(namespace="insist", max_memory_size=100).open()
+        calls = [{"content": note}, {"content": "", "old_text": filler}, {"content": note}]
+        statuses = []
+        for arguments in calls:
+            result = await notebook.call("write_memory", arguments)
+            statuses.append(str(result.data["status"]))
+            if statuses[0] != "refused":
+                break
+        return statuses
+
+
+@workflow.defn
+class GivingUpWorkflow:
+    """Gives up a write that waits behind another, then makes it after all."""
+
+    def __init__(self) -> None:
+        self._given_up = False
+
+    @workflow.signal
+    def give_up(self) -> None:
+        """Cancel the waiting write."""
+        self._given_up = True
+
+    @workflow.run
+    async def run(self) -> list[str]:
+        """Return the status of each write that was made."""
+        notebook = Memory(namespace="waiting").open()
+        first = asyncio.ensure_future(notebook.call("write_memory", {"content": "first"}))
+        second = asyncio.ensure_future(notebook.call("write_memory", {"content": "second"}))
+        await workflow.wait_condition(lambda: self._given_up)
+        second.cancel()
+        results = [await first, await notebook.call("write_memory", {"content": "second"})]
         return [str(result.data["status"]) for result in results]

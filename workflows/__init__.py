@@ -5,8 +5,16 @@ no store, no driver and no database credentials.
 """
 
 from .agent import AGENT, AgentRequest, AgentResult, AgentState, AgentWorkflow
-from .handle import Notebook, NotebookState
-from .memory import Memory, Timeouts
+from .calls import NotebookState
+from .embedding import (
+    EmbeddingResult,
+    EmbeddingRun,
+    EmbeddingWorkflow,
+)
+from .entries import Entries, EntryMemory
+from .handle import Notebook
+from .memory import Memory
+from .options import Timeouts
 from .results import Snapshot, ToolResult
 from .several import Notebooks, open_memories
 
@@ -16,6 +24,11 @@ __all__ = [
     "AgentResult",
     "AgentState",
     "AgentWorkflow",
+    "EmbeddingResult",
+    "EmbeddingRun",
+    "EmbeddingWorkflow",
+    "Entries",
+    "EntryMemory",
     "Memory",
     "Notebook",
     "NotebookState",

@@ -18,20 +18,26 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from ..notebook import (
         COMPLETE,
+        MAX_RECORD_BYTES,
         Message,
         ModelRequest,
         ModelResponse,
         ModelToolCall,
         ToolRecord,
+        bounded_conversation,
     )
 
 from .errors import received
 from .handle import Notebook
-from .memory import Memory, Timeouts
+from .memory import Memory
+from .options import Timeouts
 
 AGENT = "durable_memory.Agent"
 
 _MODEL_TIMEOUT = timedelta(minutes=2)
+
+_CONVERSATION_BYTES = MAX_RECORD_BYTES * 3 // 4
+"""The rest of a model request's record is for instructions, tools and the memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +65,8 @@ class AgentRequest:
         agent_name: Segment inside the namespace.
         instructions: Trusted instructions beside the memory's guidance.
         memory_task_queue: Queue of a separate memory fleet; `None` for the agent's own worker.
-        max_rounds: Model requests for one prompt at most.
+        max_rounds: Model requests for one prompt at most; the prompt then counts as answered, with
+            what the model said last.
         prompts_per_run: Prompts after which the agent continues as new.
         messages_kept: Messages of the conversation that a model request holds at most.
         attempt_timeout_seconds: One attempt of a memory activity.
@@ -108,7 +115,7 @@ class AgentWorkflow:
     def __init__(self, request: AgentRequest) -> None:
         self._request = request
         self._notebook: Notebook = request.memory().open()
-        self._messages = [received(Message, raw) for raw in request.state.messages]
+        self._messages = tuple(received(Message, raw) for raw in request.state.messages)
         self._last_reply = request.state.last_reply
 
     @workflow.run
@@ -141,8 +148,8 @@ class AgentWorkflow:
             self._say(
                 Message(role="assistant", content=response.content, tool_calls=response.tool_calls)
             )
+            self._last_reply = response.content
             if not response.tool_calls:
-                self._last_reply = response.content
                 return
             # Awaited together: the handle keeps the order of the calls.
             for answer in await asyncio.gather(*map(self._call, response.tool_calls)):
@@ -154,7 +161,7 @@ class AgentWorkflow:
             instructions="\n\n".join(
                 text for text in (self._request.instructions, self._notebook.instructions) if text
             ),
-            messages=tuple(self._messages),
+            messages=self._messages,
             memory=(snapshot.text,) if snapshot.text else (),
             tools=tuple(ToolRecord.of(tool) for tool in self._notebook.tools),
         )
@@ -168,10 +175,9 @@ class AgentWorkflow:
         return Message(role="tool", content=result.text, tool_call_id=call.id)
 
     def _say(self, message: Message) -> None:
-        """Keep the message, and of older prompts as many as a request holds."""
-        self._messages.append(message)
-        while len(self._messages) > self._request.messages_kept:
-            begins = [i for i, each in enumerate(self._messages) if i and each.role == "user"]
-            if not begins:
-                return
-            del self._messages[: begins[0]]
+        """Keep the message, and of older ones as many as a record may hold."""
+        self._messages = bounded_conversation(
+            (*self._messages, message),
+            max_messages=self._request.messages_kept,
+            max_bytes=_CONVERSATION_BYTES,
+        )

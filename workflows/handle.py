@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from temporalio import workflow
+from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from ..notebook import (
@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
         MAX_BYTES_PER_CHAR,
         READ,
         SEARCH,
-        MemoryRefusal,
+        EditResult,
         MemoryStoreUnavailable,
         ReadRequest,
         ReadResponse,
@@ -26,58 +26,45 @@ with workflow.unsafe.imports_passed_through():
         SnapshotRequest,
         SnapshotResponse,
         ToolCall,
-        ToolDefinition,
         parse_tool_call,
-        tool_definitions,
     )
 
+from .calls import Handle
+from .edits import NotebookWire
 from .errors import application_error, received
 from .journal import Journal, Unavailable
-from .mutations import Mutations
 from .results import Snapshot, ToolResult
-from .runs import RunState
+from .runs import RunIdentity, RunState
 
 if TYPE_CHECKING:
     from .memory import Memory
 
 
-@dataclass(frozen=True, kw_only=True)
-class NotebookState:
-    """What a handle carries through continue-as-new: its counters, never its tokens.
-
-    Only needed with `Memory.operation_scope`; otherwise the next run has an identity of its own.
-    """
-
-    counts: Mapping[str, int] = field(default_factory=dict)
+_OUTAGES = {None, "MemoryConflictError", "MemorySchemaMismatch", "MemoryStoreUnavailable"}
+"""Types of failures that `injection_errors` is about; `None` is no answer at all."""
 
 
-class Notebook:
-    """One run's handle; `Memory.open` makes it.
+class Notebook(Handle[ToolCall, EditResult]):
+    """One run's handle on a notebook; `Memory.open` makes it.
 
     Its state is rebuilt by replay. A model's response begins with `load_snapshot()`, or is named by
     `request=`: within one response a tool call id names one operation.
     """
 
-    def __init__(self, *, memory: Memory, scope: Scope, run: str, shared: RunState) -> None:
+    def __init__(self, *, memory: Memory, scope: Scope, run: RunIdentity, shared: RunState) -> None:
         self._memory = memory
         self._scope = scope
         self._record = ScopeRecord.of(scope)
-        self._run = run
-        self._state = shared.scope(scope.key)
-        self._journal = Journal(memory=memory, room=shared.room)
-        self._mutations = Mutations(
-            memory=memory,
-            scope=self._record,
-            run=run,
-            state=self._state,
-            journal=self._journal,
-        )
         self._snapshot: Snapshot | None = None
-
-    @property
-    def id(self) -> str:
-        """The memory's id among several of one agent."""
-        return self._memory.id
+        super().__init__(
+            offer=memory,
+            run=run,
+            state=shared.scope(scope.key),
+            wire=NotebookWire(scope=self._record, max_memory_size=memory.max_memory_size),
+            journal=Journal(
+                task_queue=memory.task_queue, timeouts=memory.timeouts, room=shared.room
+            ),
+        )
 
     @property
     def scope(self) -> Scope:
@@ -85,23 +72,9 @@ class Notebook:
         return self._scope
 
     @property
-    def instructions(self) -> str:
-        """Trusted guidance, for the model's instructions; `''` when there is none."""
-        return self._memory.instructions
-
-    @property
-    def tools(self) -> tuple[ToolDefinition, ...]:
-        """The memory tools, provider-neutral."""
-        return tool_definitions(self._memory.prefix)
-
-    @property
-    def state(self) -> NotebookState:
-        """The counters, to carry through continue-as-new."""
-        return NotebookState(counts=dict(self._state.counter(self._run)))
-
-    def resume(self, state: NotebookState) -> None:
-        """Go on from the counters of the run before."""
-        self._state.resume(self._run, state.counts)
+    def key(self) -> str:
+        """Stands for the scope among the memories of an agent."""
+        return self._scope.key
 
     # -- snapshots ---------------------------------------------------------------------------
 
@@ -120,15 +93,24 @@ class Notebook:
         held = self._snapshot
         try:
             response = await self._load(held.token if held else None)
-        except Unavailable:
-            if self._memory.injection_errors == "ignore":
-                return Snapshot(skipped=True)
-            raise application_error(MemoryStoreUnavailable()) from None
+        except Unavailable as error:
+            return self._skip(error)
         # "Unchanged" stands for the token that was sent, whatever was loaded meanwhile.
         if response.unchanged and held is not None:
             return held
         self._snapshot = Snapshot(text=response.text or "", token=response.token)
         return self._snapshot
+
+    def _skip(self, error: Unavailable) -> Snapshot:
+        """Go without the snapshot while the store is down; any other failure propagates."""
+        if error.type not in _OUTAGES:
+            raise ApplicationError(
+                "the memory snapshot failed", type=error.type, non_retryable=True
+            ) from None
+        if self._memory.injection_errors == "raise":
+            raise application_error(MemoryStoreUnavailable()) from None
+        workflow.logger.warning("a memory snapshot is skipped: %s", error.type or "no answer")
+        return Snapshot(skipped=True)
 
     async def _load(self, token: str | None) -> SnapshotResponse:
         options = self._memory.snapshot_options()
@@ -147,56 +129,14 @@ class Notebook:
 
     # -- tool calls --------------------------------------------------------------------------
 
-    async def call(
-        self,
-        name: str,
-        arguments: Mapping[str, object] | str,
-        *,
-        tool_call_id: str | None = None,
-        request: str | None = None,
-    ) -> ToolResult:
-        """Carry out one tool call of the model.
+    def _parse(self, name: str, arguments: Mapping[str, object] | str) -> ToolCall:
+        return parse_tool_call(name, arguments, prefix=self._memory.tool_prefix)
 
-        Calls of one response may be awaited together: writes and deletes of one scope apply in the
-        order of the calls, and a read or search sees those that were called before it.
-
-        Args:
-            name: The tool's name, with its prefix.
-            arguments: JSON text or a mapping, as the model gave them.
-            tool_call_id: The provider's id of the call. The same id with the same arguments in one
-                response is the same operation.
-            request: Names the response that the call belongs to, where `load_snapshot` does not
-                begin it.
-
-        Returns:
-            The result; the model's mistakes, and a store that is down, are results with
-            `is_error`.
-
-        Raises:
-            ApplicationError: `MemoryOperationConflictError` when the id was used with other
-                arguments; `InvalidMemoryRequest`, `MemoryPermissionDenied`.
-        """
-        try:
-            call = parse_tool_call(name, arguments, prefix=self._memory.prefix)
-            if not call.changes:
-                return await self._look_up(call)
-            # Nothing was awaited yet: the number and the place in the order are the call's.
-            numbered = self._mutations.number(call, tool_call_id=tool_call_id, request=request)
-        except MemoryRefusal as refusal:
-            return ToolResult.of_refusal(refusal)
-        return ToolResult.of_edit(await self._mutations.apply(numbered))
+    def _told(self, result: EditResult) -> ToolResult:
+        return ToolResult.of_edit(result)
 
     async def _look_up(self, call: ToolCall) -> ToolResult:
-        async with self._state.order:
-            pass  # earlier mutations are done
-        try:
-            if call.tool == "read_memory":
-                return await self._read(call)
-            return await self._search(call)
-        except Unavailable:
-            return ToolResult.refused(
-                "unavailable", "The memory did not answer in time; try again later."
-            )
+        return await (self._read(call) if call.tool == "read_memory" else self._search(call))
 
     async def _read(self, call: ToolCall) -> ToolResult:
         request = ReadRequest(

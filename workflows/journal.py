@@ -20,9 +20,10 @@ for the rest the deadline bounds it.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
@@ -36,23 +37,18 @@ from temporalio.workflow import ActivityCancellationType
 
 with workflow.unsafe.imports_passed_through():
     from ..notebook import (
-        SETTLE,
         InvalidMemoryRequest,
-        MemoryDeadlineExceeded,
         MemoryNotFound,
         MemoryOperationConflictError,
         MemoryPermissionDenied,
         Record,
-        SettleRequest,
         SettleResponse,
         encoded_size,
     )
 
 from .errors import received
+from .options import Timeouts
 from .runs import Room
-
-if TYPE_CHECKING:
-    from .memory import Memory
 
 _RETRIES = RetryPolicy(
     initial_interval=timedelta(milliseconds=100), maximum_interval=timedelta(seconds=5)
@@ -75,7 +71,15 @@ _CALLERS_FAULTS = {
 
 
 class Unavailable(Exception):  # noqa: N818  (caught where it is raised; not an error of the API)
-    """The store did not answer a call that changes nothing."""
+    """The store did not answer a call that changes nothing.
+
+    Args:
+        type_: Stable type of its last error; `None` when it did not answer at all.
+    """
+
+    def __init__(self, type_: str | None) -> None:
+        super().__init__(type_)
+        self.type = type_
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,13 +87,11 @@ class Outcome:
     """What is known of a mutation once its activity has ended.
 
     Attributes:
-        result: The activity's raw result; `None` when it has none.
-        known: Without a result: whether it is certain that nothing was or will be applied.
+        result: The activity's raw result; `None` when whether it was applied is not known.
         cancelled: Whether the workflow was cancelled meanwhile.
     """
 
     result: Any = None
-    known: bool = True
     cancelled: bool = False
 
 
@@ -97,7 +99,8 @@ class Outcome:
 class Journal:
     """Calls the memory activities of one memory."""
 
-    memory: Memory
+    task_queue: str | None
+    timeouts: Timeouts
     room: Room
 
     async def lookup(self, activity: str, record: Record) -> Any:
@@ -107,7 +110,7 @@ class Journal:
             ApplicationError: The caller's fault.
             Unavailable: The store is down.
         """
-        return await self._lookup(activity, record, self.memory.timeouts.lookup)
+        return await self._lookup(activity, record, self.timeouts.lookup)
 
     async def snapshot(self, activity: str, record: Record, *, max_bytes: int) -> Any:
         """Run the snapshot activity, locally where it is in this worker; errors as `lookup`.
@@ -117,18 +120,18 @@ class Journal:
             record: Its request.
             max_bytes: Encoded size of its result at most.
         """
-        if self.memory.task_queue is None and self.room.claim_local(max_bytes):
+        if self.task_queue is None and self.room.claim_local(max_bytes):
             try:
                 return await workflow.execute_local_activity(
                     activity,
                     record.wire(),
-                    schedule_to_close_timeout=self.memory.timeouts.local_snapshot,
-                    start_to_close_timeout=self.memory.timeouts.local_snapshot / _LOCAL_ATTEMPTS,
+                    schedule_to_close_timeout=self.timeouts.local_snapshot,
+                    start_to_close_timeout=self.timeouts.local_snapshot / _LOCAL_ATTEMPTS,
                     retry_policy=_LOCAL_RETRIES,
                 )
-            except FailureError as error:  # a local activity's failure comes without ActivityError
-                _raise_callers_fault(error)
-        return await self._lookup(activity, record, self.memory.timeouts.snapshot)
+            except FailureError as error:
+                _raise_unless_unavailable(error)
+        return await self._lookup(activity, record, self.timeouts.snapshot)
 
     async def _lookup(self, activity: str, record: Record, budget: timedelta) -> Any:
         wire = record.wire()
@@ -137,17 +140,24 @@ class Journal:
                 return await workflow.execute_activity(
                     activity,
                     wire,
-                    task_queue=self.memory.task_queue,
-                    start_to_close_timeout=self.memory.timeouts.attempt,
+                    task_queue=self.task_queue,
+                    start_to_close_timeout=self.timeouts.attempt,
                     schedule_to_close_timeout=budget,
                     retry_policy=_RETRIES,
                 )
         except ActivityError as error:
-            _raise_callers_fault(error)
-            raise Unavailable from error
+            _raise_unless_unavailable(error)
+            raise Unavailable(_fault_type(error)) from error
 
-    async def mutate(self, activity: str, record: Record) -> Outcome:
+    async def mutate(
+        self, activity: str, record: Record, *, scheduled: Callable[[], None]
+    ) -> Outcome:
         """Run a mutation to its end, whatever is cancelled meanwhile.
+
+        Args:
+            activity: Its name.
+            record: Its request.
+            scheduled: Called once the activity is scheduled.
 
         Raises:
             ApplicationError: The caller's fault.
@@ -157,38 +167,52 @@ class Journal:
             handle = workflow.start_activity(
                 activity,
                 wire,
-                task_queue=self.memory.task_queue,
-                start_to_close_timeout=self.memory.timeouts.attempt,
-                schedule_to_close_timeout=self.memory.timeouts.mutation,
+                task_queue=self.task_queue,
+                start_to_close_timeout=self.timeouts.attempt,
+                schedule_to_close_timeout=self.timeouts.mutation,
                 cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
                 retry_policy=_RETRIES,
             )
+            scheduled()
             cancelled = await until_done(handle)
         try:
             return Outcome(result=handle.result(), cancelled=cancelled)
-        except (ActivityError, asyncio.CancelledError) as error:
-            return Outcome(known=_certainly_not_applied(error), cancelled=cancelled)
+        except ActivityError as error:
+            if not cancelled:
+                _raise_fault_of_caller(error)
+            return Outcome(cancelled=cancelled)
+        except asyncio.CancelledError:
+            return Outcome(cancelled=True)
 
-    async def settle(self, record: SettleRequest) -> tuple[SettleResponse | None, bool]:
+    async def settle(self, activity: str, record: Record) -> tuple[SettleResponse | None, bool]:
         """Settle an operation, shielded.
+
+        Args:
+            activity: The one that settles.
+            record: Its request.
 
         Returns:
             Its receipt, or `None` when the store is still down; and whether the workflow was
             cancelled meanwhile.
+
+        Raises:
+            ApplicationError: The caller's fault.
         """
         handle = workflow.start_activity(
-            SETTLE,
+            activity,
             record.wire(),
-            task_queue=self.memory.task_queue,
-            start_to_close_timeout=self.memory.timeouts.attempt,
-            schedule_to_close_timeout=self.memory.timeouts.settle,
+            task_queue=self.task_queue,
+            start_to_close_timeout=self.timeouts.attempt,
+            schedule_to_close_timeout=self.timeouts.settle,
             cancellation_type=ActivityCancellationType.ABANDON,
             retry_policy=_RETRIES,
         )
         cancelled = await until_done(handle, forward=False)
         try:
             return received(SettleResponse, handle.result()), cancelled
-        except ActivityError:
+        except ActivityError as error:
+            if not cancelled:
+                _raise_fault_of_caller(error)
             return None, cancelled
 
 
@@ -210,24 +234,24 @@ async def until_done(task: asyncio.Task[Any], *, forward: bool = True) -> bool:
     return cancelled
 
 
-def _raise_callers_fault(error: FailureError) -> None:
+def _raise_unless_unavailable(error: FailureError) -> None:
     """Raise what is not the store's fault: a cancellation, or a fault of the caller."""
     if is_cancelled_exception(error):
         raise error
-    cause = error.cause if isinstance(error, ActivityError) else error
-    if isinstance(cause, ApplicationError):
-        _raise_fault_of_caller(cause)
+    _raise_fault_of_caller(error)
 
 
-def _certainly_not_applied(error: BaseException) -> bool:
-    """Return whether the failure itself says so; raise when it is the caller's fault."""
-    cause = error.cause if isinstance(error, ActivityError) else None
-    if not isinstance(cause, ApplicationError):
-        return False
-    _raise_fault_of_caller(cause)
-    return cause.type == MemoryDeadlineExceeded.__name__
-
-
-def _raise_fault_of_caller(cause: ApplicationError) -> None:
-    if cause.type in _CALLERS_FAULTS:
+def _raise_fault_of_caller(error: FailureError) -> None:
+    cause = _cause(error)
+    if isinstance(cause, ApplicationError) and cause.type in _CALLERS_FAULTS:
         raise ApplicationError(cause.message, type=cause.type, non_retryable=True) from None
+
+
+def _cause(error: FailureError) -> BaseException | None:
+    # A local activity's failure comes without the ActivityError around it.
+    return error.cause if isinstance(error, ActivityError) else error
+
+
+def _fault_type(error: FailureError) -> str | None:
+    cause = _cause(error)
+    return cause.type if isinstance(cause, ApplicationError) else None

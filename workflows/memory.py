@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from datetime import timedelta
 from typing import Any, Literal
 
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from ..notebook import (
@@ -16,54 +13,18 @@ with workflow.unsafe.imports_passed_through():
         Limits,
         Scope,
         SnapshotOptions,
+        ToolDefinition,
         render_guidance,
         tool_definitions,
     )
 
+from .calls import NotebookState
 from .errors import failing_the_workflow
-from .handle import Notebook, NotebookState
-from .runs import current_run
+from .handle import Notebook
+from .options import Resolver, Timeouts, check_names, resolve
+from .runs import current_run, run_identity
 
 _DEFAULT = Limits()
-
-Resolver = Callable[[Any], str]
-"""Returns a name from the workflow's input: deterministic, without I/O."""
-
-MAX_LOCAL = timedelta(seconds=3)
-"""A local activity must end well within one workflow task's time-out (10 s by default)."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Timeouts:
-    """How long the parts of a memory call may take.
-
-    Attributes:
-        attempt: One attempt of an activity, from start to close.
-        mutation: A write or delete with its retries; also the deadline the store holds it to.
-        settle: Finding out what became of a mutation.
-        lookup: A read or search with its retries.
-        snapshot: A snapshot with its retries, as a normal activity.
-        local_snapshot: A snapshot as a local activity, before it goes on as a normal one; at most
-            3 seconds.
-
-    Raises:
-        InvalidMemoryRequest: A time-out is not positive, or `local_snapshot` is over 3 seconds.
-    """
-
-    attempt: timedelta = timedelta(seconds=10)
-    mutation: timedelta = timedelta(seconds=60)
-    settle: timedelta = timedelta(seconds=30)
-    lookup: timedelta = timedelta(seconds=30)
-    snapshot: timedelta = timedelta(seconds=10)
-    local_snapshot: timedelta = MAX_LOCAL
-
-    def __post_init__(self) -> None:
-        with failing_the_workflow():
-            for each in fields(self):
-                if getattr(self, each.name) <= timedelta(0):
-                    raise InvalidMemoryRequest(f"timeouts.{each.name} must be positive")
-            if self.local_snapshot > MAX_LOCAL:
-                raise InvalidMemoryRequest("timeouts.local_snapshot must be at most 3 seconds")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,7 +36,7 @@ class Memory:
         agent_name: Segment inside the namespace, or a function as above. Never shown to the model.
         id: Names this memory among several of one agent.
         heading: Stands on the guidance and on the snapshot as `## {heading}`.
-        prefix: Prefix of the tools' names, `{prefix}_write_memory`, to keep several apart.
+        tool_prefix: Prefix of the tools' names, `{tool_prefix}_write_memory`.
         inject_memory: Whether `load_snapshot` loads anything; tools and guidance stay.
         refresh: `request`: a snapshot for each model request. `run`: one for the whole run, which
             keeps a provider's prompt cache warm.
@@ -104,7 +65,7 @@ class Memory:
     agent_name: str | Resolver = "main"
     id: str = "memory"
     heading: str = ""
-    prefix: str = ""
+    tool_prefix: str = ""
     inject_memory: bool = True
     refresh: Literal["request", "run"] = "request"
     injection_errors: Literal["ignore", "raise"] = "ignore"
@@ -128,13 +89,8 @@ class Memory:
             raise InvalidMemoryRequest("refresh must be 'request' or 'run'")
         if self.injection_errors not in ("ignore", "raise"):
             raise InvalidMemoryRequest("injection_errors must be 'ignore' or 'raise'")
-        if not self.id:
-            raise InvalidMemoryRequest("id must not be empty")
-        for empty in ("task_queue", "operation_scope"):
-            if getattr(self, empty) == "":
-                raise InvalidMemoryRequest(f"{empty} must be None or not empty")
-        tool_definitions(self.prefix)
-        _ = self.limits
+        check_names(id=self.id, task_queue=self.task_queue, operation_scope=self.operation_scope)
+        _ = self.tools, self.limits
         self.snapshot_options()
         if isinstance(self.namespace, str) and isinstance(self.agent_name, str):
             Scope(namespace=self.namespace, agent_name=self.agent_name)
@@ -151,8 +107,13 @@ class Memory:
             self.guidance,
             heading=self.heading,
             max_tokens=self.max_tokens,
-            tool_prefix=self.prefix,
+            tool_prefix=self.tool_prefix,
         )
+
+    @property
+    def tools(self) -> tuple[ToolDefinition, ...]:
+        """The memory tools, provider-neutral."""
+        return tool_definitions(self.tool_prefix)
 
     def snapshot_options(self) -> SnapshotOptions:
         """Return what the snapshot is rendered with."""
@@ -161,7 +122,7 @@ class Memory:
             guidance_chars=len(self.instructions),
             max_tokens=self.max_tokens,
             max_lines=self.max_lines,
-            tool_prefix=self.prefix,
+            tool_prefix=self.tool_prefix,
         )
 
     def open(self, context: Any = None, *, state: NotebookState | None = None) -> Notebook:
@@ -176,24 +137,12 @@ class Memory:
         """
         with failing_the_workflow():
             scope = Scope(
-                namespace=_resolve("namespace", self.namespace, context),
-                agent_name=_resolve("agent_name", self.agent_name, context),
+                namespace=resolve("namespace", self.namespace, context),
+                agent_name=resolve("agent_name", self.agent_name, context),
             )
-        run = self.operation_scope or workflow.info().original_execution_run_id
-        notebook = Notebook(memory=self, scope=scope, run=run, shared=current_run())
+        notebook = Notebook(
+            memory=self, scope=scope, run=run_identity(self.operation_scope), shared=current_run()
+        )
         if state is not None:
             notebook.resume(state)
         return notebook
-
-
-def _resolve(field_name: str, value: str | Resolver, context: Any) -> str:
-    if isinstance(value, str):
-        return value
-    try:
-        return value(context)
-    except Exception as error:  # noqa: BLE001  (any other error would leave the workflow hanging)
-        raise ApplicationError(
-            f"the resolver of {field_name} failed with {type(error).__name__}",
-            type=InvalidMemoryRequest.__name__,
-            non_retryable=True,
-        ) from None

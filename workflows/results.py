@@ -10,12 +10,28 @@ from typing import Any
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from ..notebook import EditResult, MemoryRefusal, ReadResponse, SearchResponse
+    from ..notebook import (
+        EditResult,
+        EntryListResponse,
+        EntryResult,
+        EntrySearchResponse,
+        MemoryRefusal,
+        ReadResponse,
+        SearchResponse,
+    )
 
 READ_CUT_NOTICE = (
     "\n\n[Cut: the file is larger than what can be shown; a file that is over the size limit "
     "cannot be edited with the memory tools.]"
 )
+
+_NOTHING = "No memory found."
+_DONE = {
+    "created": "Saved memory at",
+    "updated": "Saved memory at",
+    "deleted": "Forgot memory at",
+    "not_found": "No memory at",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,6 +85,36 @@ class ToolResult:
             return cls.refused(response.code or "", response.message or "")
         data = response.wire()
         return cls(text=_json({name: data[name] for name in ("matches", "truncated")}), data=data)
+
+    @classmethod
+    def of_entry(cls, result: EntryResult) -> ToolResult:
+        """Return the result of a save or a forget; a replay's text is as in `of_edit`."""
+        if result.status == "refused":
+            return cls.refused(result.code or "", result.message or "")
+        told = {"status": result.status, "path": result.path, "version": result.version}
+        text = f"{_DONE[result.status]} {result.path}"
+        return cls(text=text, data={**told, "replayed": result.replayed})
+
+    @classmethod
+    def of_list(cls, response: EntryListResponse) -> ToolResult:
+        """Return the result of a list: JSON, or a sentence when there is nothing."""
+        if response.status == "refused":
+            return cls.refused(response.code or "", response.message or "")
+        shown = [{"path": e.path, "description": e.description} for e in response.entries]
+        told = {"memories": shown, "truncated": response.next is not None}
+        return cls(text=_json(told) if shown else _NOTHING, data=response.wire())
+
+    @classmethod
+    def of_found(cls, response: EntrySearchResponse) -> ToolResult:
+        """Return the result of a search in entries: JSON, or a sentence when nothing was found."""
+        if response.status == "refused":
+            return cls.refused(response.code or "", response.message or "")
+        shown = [
+            {"path": e.path, "description": e.description, "content": e.content}
+            for e in response.entries
+        ]
+        told = {"memories": shown, "truncated": response.truncated}
+        return cls(text=_json(told) if shown else _NOTHING, data=response.wire())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,6 +10,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from ..notebook import InvalidMemoryRequest, MemoryRefusal, ToolDefinition
 
+from .entries import Entries, EntryMemory
 from .errors import failing_the_workflow
 from .handle import Notebook
 from .memory import Memory
@@ -19,33 +20,31 @@ from .results import Snapshot, ToolResult
 class Notebooks:
     """The handles of several memories, used as one.
 
-    Give each memory an `id`, a `heading`, and all but one a `prefix`.
+    Give each memory an `id`, a `heading`, and a `tool_prefix` wherever two have a tool of one name.
     """
 
-    def __init__(self, notebooks: Sequence[Notebook]) -> None:
-        self._notebooks = tuple(notebooks)
-        self._by_tool = {
-            tool.name: notebook for notebook in self._notebooks for tool in notebook.tools
-        }
+    def __init__(self, handles: Sequence[Notebook | Entries]) -> None:
+        self._handles = tuple(handles)
+        self._by_tool = {tool.name: handle for handle in self._handles for tool in handle.tools}
 
     @property
     def instructions(self) -> str:
         """The guidance of all, for the model's instructions."""
-        texts = (notebook.instructions for notebook in self._notebooks)
+        texts = (handle.instructions for handle in self._handles)
         return "\n\n".join(text for text in texts if text)
 
     @property
     def tools(self) -> tuple[ToolDefinition, ...]:
         """The tools of all."""
-        return tuple(tool for notebook in self._notebooks for tool in notebook.tools)
+        return tuple(tool for handle in self._handles for tool in handle.tools)
 
     async def load_snapshots(self) -> list[Snapshot]:
         """Begin a model request: load all; of two on one scope the later replaces the earlier."""
         blocks: dict[str, Snapshot] = {}
-        for notebook in self._notebooks:
-            snapshot = await notebook.load_snapshot()
-            blocks.pop(notebook.scope.key, None)
-            blocks[notebook.scope.key] = snapshot
+        for handle in self._handles:
+            snapshot = await handle.load_snapshot()
+            blocks.pop(handle.key, None)
+            blocks[handle.key] = snapshot
         return [snapshot for snapshot in blocks.values() if snapshot.text]
 
     async def call(
@@ -57,30 +56,31 @@ class Notebooks:
         request: str | None = None,
     ) -> ToolResult:
         """Carry out a tool call by the memory that has the tool; see `Notebook.call`."""
-        notebook = self._by_tool.get(name)
-        if notebook is None:
+        handle = self._by_tool.get(name)
+        if handle is None:
             return ToolResult.of_refusal(_unknown(name))
-        return await notebook.call(name, arguments, tool_call_id=tool_call_id, request=request)
+        return await handle.call(name, arguments, tool_call_id=tool_call_id, request=request)
 
 
-def open_memories(*memories: Memory, context: Any = None) -> Notebooks:
-    """Open several memories of one agent; only inside a workflow.
+def open_memories(*memories: Memory | EntryMemory, context: Any = None) -> Notebooks:
+    """Open several memories of one agent, of either kind; only inside a workflow.
 
     Raises:
-        ApplicationError: `InvalidMemoryRequest` when two have the same id or tool names, or as
-            `Memory.open`.
+        ApplicationError: `InvalidMemoryRequest` when two have the same id or a tool of the same
+            name, or as `Memory.open`.
     """
     with failing_the_workflow():
-        _distinct("id", [memory.id for memory in memories])
-        _distinct("prefix", [memory.prefix for memory in memories])
+        _distinct("id", [memory.id for memory in memories], cure="an id of its own")
+        tools = [tool.name for memory in memories for tool in memory.tools]
+        _distinct("tool", tools, cure="a tool_prefix")
     return Notebooks([memory.open(context) for memory in memories])
 
 
-def _distinct(field: str, values: Sequence[str]) -> None:
+def _distinct(what: str, values: Sequence[str], *, cure: str) -> None:
     twice = sorted({value for value in values if values.count(value) > 1})
     if twice:
         raise InvalidMemoryRequest(
-            f"two memories of one agent have the {field} {twice[0]!r}; give each its own {field}"
+            f"two memories of one agent have the {what} {twice[0]!r}; give one of them {cure}"
         )
 
 

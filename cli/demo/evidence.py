@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-import asyncpg
 from temporalio.api.common.v1 import Payloads
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client, WorkflowHistory
 from temporalio.worker import Replayer
 
 from ...notebook import COMPLETE, MAIN_FILENAME, WRITE, Scope
+from ...stores import PostgresMemoryStore, create_pool
 from ...workflows import AgentWorkflow
 from .proof import RunRecord, Write
 
-_CONTENT = """
-SELECT content FROM durable_memory.documents
-WHERE store = '_notebooks' AND actor = $1 AND session = '' AND path = $2
-"""
-_NOTES = """
-SELECT step.added FROM durable_memory.history step
-JOIN durable_memory.documents document ON document.id = step.document_id
-WHERE document.store = '_notebooks' AND document.actor = $1 ORDER BY step.version
-"""
-_RECEIPTS = "SELECT count(*) FROM durable_memory.receipts WHERE workflow_id = ANY($1::text[])"
+_EVERYTHING = 10_000_000
+"""Characters, or steps: more than a demo writes."""
 
 
 class Activities:
@@ -95,19 +87,9 @@ async def _replay(history: WorkflowHistory) -> str | None:
 
 async def read_notebook(store: str, scope: Scope) -> tuple[str, tuple[str, ...]]:
     """Return the notebook's text and what each step of its history added, oldest first."""
-    connection = await asyncpg.connect(store)
-    try:
-        content = await connection.fetchval(_CONTENT, scope.key, MAIN_FILENAME)
-        notes = await connection.fetch(_NOTES, scope.key)
-    finally:
-        await connection.close()
-    return content or "", tuple(row["added"] for row in notes)
-
-
-async def count_receipts(store: str, workflow_ids: Iterable[str]) -> int:
-    """Return how many operations of the workflows are committed."""
-    connection = await asyncpg.connect(store)
-    try:
-        return int(await connection.fetchval(_RECEIPTS, list(workflow_ids)))
-    finally:
-        await connection.close()
+    path = scope.path(MAIN_FILENAME)
+    async with await create_pool(store, max_size=1) as pool:
+        opened = PostgresMemoryStore(pool)
+        file = await opened.read(path, max_chars=_EVERYTHING)
+        steps = await opened.history(path, limit=_EVERYTHING)
+    return file.content if file else "", tuple(step.change.added for step in reversed(steps))

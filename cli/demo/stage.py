@@ -62,9 +62,8 @@ class Stage:
             "DURABLE_MEMORY_ALLOWED_SCOPES": self.scope.key,
             "DURABLE_MEMORY_MODEL_BASE_URL": "scripted:",
         }
-        with self.log.open("ab") as log:
-            async with worker_process(variables, log=log) as worker:
-                yield worker
+        async with worker_process(variables, log=self.log) as worker:
+            yield worker
 
     async def begin(self, number: int, session: Session) -> Run:
         """Start the agent on a session."""

@@ -13,13 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
-
 from ...notebook import COMPLETE, WRITE
+from ..faults import RowLock, connected, count_receipts, reset_before_model_call, row_lock
 from ..processes import WorkerProcess
-from .evidence import Activities, count_receipts, read_notebook, read_run
-from .faults import RowLock, row_lock
+from .evidence import Activities, read_notebook, read_run
 from .proof import Evidence
 from .stage import Run, Stage
 from .transcript import Session
@@ -87,24 +84,17 @@ async def _kill_after_commit(
 async def _reset(stage: Stage, run: Run, note: int) -> Run:
     """Reset a run to before the model call that led to its n-th note."""
     client = stage.stack.client
-    response = await client.workflow_service.reset_workflow_execution(
-        ResetWorkflowExecutionRequest(
-            namespace=client.namespace,
-            workflow_execution=WorkflowExecution(workflow_id=run.workflow_id, run_id=run.run_id),
-            reason="durable-memory demo",
-            request_id=f"{run.run_id}-{note}",
-            workflow_task_finish_event_id=await _model_call_before(stage, run, note),
-        )
-    )
-    return Run(workflow_id=run.workflow_id, run_id=response.run_id)
+    handle = client.get_workflow_handle(run.workflow_id, run_id=run.run_id)
+    again = await reset_before_model_call(client, handle, await _model_call(stage, run, note))
+    return Run(workflow_id=run.workflow_id, run_id=again.run_id or "")
 
 
-async def _model_call_before(stage: Stage, run: Run, note: int) -> int:
-    """Return the end of the workflow task that asked the model for the n-th note."""
+async def _model_call(stage: Stage, run: Run, note: int) -> int:
+    """Return which model call, from 0, led to the n-th note."""
     activities = Activities(await stage.history(run))
     written = list(activities.scheduled(WRITE))[note - 1].event_id
-    asked = [event for event in activities.scheduled(COMPLETE) if event.event_id < written][-1]
-    return asked.activity_task_scheduled_event_attributes.workflow_task_completed_event_id
+    before = [event for event in activities.scheduled(COMPLETE) if event.event_id < written]
+    return len(before) - 1
 
 
 async def _collect(
@@ -114,12 +104,13 @@ async def _collect(
         client = stage.stack.client
         records = {run: await read_run(client, run.workflow_id, run.run_id) for run in runs}
     content, notes = await read_notebook(stage.stack.store, stage.scope)
-    ids = {run.workflow_id for run in runs}
+    async with connected(stage.stack.store) as connection:
+        receipts = await count_receipts(connection, {run.workflow_id for run in runs})
     return Evidence(
         said=tuple(line for session in sessions for line in session.lines),
         notes=notes,
         content=content,
-        receipts=await count_receipts(stage.stack.store, ids),
+        receipts=receipts,
         runs=tuple(records.values()),
         crashed=records[crashed],
         again=records[again],

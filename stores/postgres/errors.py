@@ -8,11 +8,14 @@ from contextlib import contextmanager
 
 from ...notebook import (
     InvalidMemoryRequest,
+    MemoryAlreadyExists,
     MemoryConflictError,
     MemoryDeadlineExceeded,
     MemoryFault,
+    MemoryNotFound,
     MemoryOperationAbandonedError,
     MemoryOperationConflictError,
+    MemoryStoreRefused,
     MemoryStoreUnavailable,
 )
 
@@ -31,6 +34,9 @@ _BY_STATE: dict[str, type[MemoryFault]] = {
     "DM003": MemoryOperationAbandonedError,
     "DM004": MemoryDeadlineExceeded,
     "DM005": DocumentTooLarge,
+    "DM006": MemoryAlreadyExists,
+    "DM007": MemoryNotFound,
+    "23505": MemoryAlreadyExists,  # unique_violation: a chosen entry id is taken
     "23514": InvalidMemoryRequest,  # check_violation: a part of a key is too long
     "54000": InvalidMemoryRequest,  # program_limit_exceeded
 }
@@ -39,14 +45,18 @@ _UNAVAILABLE_BY_STATE = {
     # Not MemoryDeadlineExceeded, although the wait ends with the deadline: what was waited for may
     # be an earlier attempt of the same operation, which was in time and is about to commit.
     LOCK_NOT_AVAILABLE: "Another writer held the document for too long: try again.",
-    "3D000": "The database of the memory store does not exist: create it.",
     "3F000": "The database has no durable_memory schema: migrate it.",
     "42P01": "The durable_memory schema lacks a table this release needs: migrate it.",
     "42883": "The durable_memory schema lacks a function this release needs: migrate it.",
     "42501": "The database role lacks a right on the durable_memory schema: grant it.",
+    "25006": "The database is read-only: connect to the primary.",
+}
+
+# What the database says of a URL that is wrong, or of a role that may not come in.
+_REFUSED_BY_STATE = {
+    "3D000": "The database of the memory store does not exist: create it.",
     "28000": "The database refused the login: check the role and its password.",
     "28P01": "The database refused the login: check the role and its password.",
-    "25006": "The database is read-only: connect to the primary.",
 }
 
 
@@ -90,6 +100,8 @@ def translate(error: Exception) -> MemoryFault | None:
 def _of_state(state: str) -> MemoryFault:
     if state in _BY_STATE:
         return _BY_STATE[state]()
+    if state in _REFUSED_BY_STATE:
+        return MemoryStoreRefused(_REFUSED_BY_STATE[state])
     known = _UNAVAILABLE_BY_STATE.get(state)
     return MemoryStoreUnavailable(known or f"The database failed with SQLSTATE {state}.")
 

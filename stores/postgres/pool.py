@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ...notebook import InvalidMemoryRequest
 from .errors import translated
+from .urls import check_url
 
 if TYPE_CHECKING:
     import asyncpg
@@ -106,17 +107,23 @@ async def create_pool(
             since such a proxy refuses settings of the client.
 
     Raises:
-        InvalidMemoryRequest: The URL is not one.
+        InvalidMemoryRequest: The URL is not one, the sizes do not fit each other, or a time-out is
+            not positive.
+        MemoryStoreRefused: There is no such database, or it refused the login.
         MemoryStoreUnavailable: No connection could be opened.
     """
     import asyncpg  # noqa: PLC0415  (importing the stores must not import the driver)
+
+    _check_sizes(min_size, max_size)
+    _check_times(connect_timeout=connect_timeout, statement_timeout=statement_timeout)
+    check_url(url)
 
     settings = server_settings(
         application_name=application_name, statement_timeout=statement_timeout
     )
     if transaction_pooling:
         settings = {"application_name": application_name}
-    with translated(), _valid_url():
+    with translated(), _usable_url():
         return await asyncpg.create_pool(
             url,
             min_size=min_size,
@@ -133,7 +140,8 @@ async def connect(url: str, *, application_name: str, connect_timeout: float) ->
     """Open one connection outside a pool; errors as `create_pool`, not yet translated."""
     import asyncpg  # noqa: PLC0415  (importing the stores must not import the driver)
 
-    with _valid_url():
+    check_url(url)
+    with _usable_url():
         return await asyncpg.connect(
             url,
             timeout=connect_timeout,
@@ -142,13 +150,28 @@ async def connect(url: str, *, application_name: str, connect_timeout: float) ->
         )
 
 
+def _check_sizes(min_size: int, max_size: int) -> None:
+    if not (max_size >= 1 and 0 <= min_size <= max_size):
+        raise InvalidMemoryRequest("min_size must be from 0 to max_size, and max_size at least 1")
+
+
+def _check_times(**seconds: float) -> None:
+    for name, value in seconds.items():
+        if not value > 0:
+            raise InvalidMemoryRequest(f"{name} must be positive")
+
+
 @contextmanager
-def _valid_url() -> Iterator[None]:
-    """Say that the URL is wrong without repeating it, since it may hold a password."""
+def _usable_url() -> Iterator[None]:
+    """Say that the driver cannot use the URL without repeating it: it may hold a password."""
+    import asyncpg  # noqa: PLC0415  (as above)
+
     try:
         yield
-    except ValueError:
-        raise InvalidMemoryRequest("the database URL is not a PostgreSQL URL") from None
+    except asyncpg.exceptions.ClientConfigurationError:
+        raise InvalidMemoryRequest(
+            "the driver cannot use a parameter of the database's URL, or a PG* variable"
+        ) from None
 
 
 async def _keep(_connection: object) -> None:

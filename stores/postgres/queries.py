@@ -1,4 +1,4 @@
-"""The named queries of `queries.sql`."""
+"""The named queries of the `.sql` files beside this module."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ _NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 
 @cache
 def _queries() -> dict[str, str]:
-    text = (files(__package__) / "queries.sql").read_text(encoding="utf-8")
-    _, *parts = _NAME.split(text)
-    return dict(zip(parts[::2], (part.strip() for part in parts[1::2]), strict=True))
+    found: dict[str, str] = {}
+    for file in files(__package__).iterdir():
+        if file.name.endswith(".sql"):
+            _, *parts = _NAME.split(file.read_text(encoding="utf-8"))
+            named = zip(parts[::2], (part.strip() for part in parts[1::2]), strict=True)
+            found.update(named)
+    return found
 
 
 def query(name: str) -> str:

@@ -64,7 +64,7 @@ LIMIT $5
 -- name: view
 -- The tail of the main file of a scope, and the names beside it.
 SELECT
-    right(main.content, $4) AS tail,
+    substr(main.content, greatest(main.chars - $4, 0) + 1) AS tail,
     coalesce(main.chars > $4, false) AS tail_truncated,
     ARRAY(
         SELECT path
@@ -97,6 +97,25 @@ FROM durable_memory.documents d
 JOIN durable_memory.history h ON h.document_id = d.id
 WHERE d.store = $1 AND d.actor = $2 AND d.session = $3 AND d.path = $4 AND h.version >= $5
 ORDER BY h.version DESC
+
+-- name: sweep_receipts
+-- Forget receipts at least as old as $1, but for those of the runs in $2 (workflow ids) and $3 (run
+-- ids, empty for every run), at most $4. Rows that others hold are passed over.
+WITH old AS MATERIALIZED (
+    SELECT operation_id
+    FROM durable_memory.receipts r
+    WHERE created_at <= clock_timestamp() - $1::interval
+        AND NOT (workflow_id <> '' AND EXISTS (
+            SELECT FROM unnest($2::text[], $3::text[]) AS kept (workflow_id, run_id)
+            WHERE kept.workflow_id = r.workflow_id AND kept.run_id IN ('', r.run_id)))
+    LIMIT $4
+    FOR UPDATE SKIP LOCKED
+), gone AS (
+    DELETE FROM durable_memory.receipts
+    WHERE operation_id IN (SELECT operation_id FROM old)
+    RETURNING operation_id
+)
+SELECT count(*)::integer AS swept FROM gone
 
 -- name: server
 -- What kind of server and database this is.

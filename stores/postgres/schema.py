@@ -22,7 +22,7 @@ from functools import cache
 from importlib.metadata import version as installed_version
 from importlib.resources import files
 
-from ...notebook import MemoryFault, MemoryStoreUnavailable
+from ...notebook import MemorySchemaMismatch, MemoryStoreUnavailable
 from .errors import DEADLOCK_DETECTED, LOCK_NOT_AVAILABLE, sqlstate, translated
 from .pool import PostgresConnection, PostgresPool, connect
 from .queries import query
@@ -37,13 +37,6 @@ _NAME = "durable-memory migrate"
 _CONNECT_TIMEOUT = 10.0
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
-
-
-class MemorySchemaMismatch(MemoryFault):
-    """The database and this release do not fit each other."""
-
-    # Not the workflow's fault: during a rollout another worker may fit.
-    retryable = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Collection
+from datetime import datetime, timedelta
 
 from ...notebook import (
     MAIN_FILENAME,
@@ -12,6 +13,7 @@ from ...notebook import (
     check_text,
 )
 from ..checks import check_bound, check_deadline, check_operation, parse_version
+from ..embedding import Embedder
 from ..history import rebuild
 from ..protocols import (
     MemoryFile,
@@ -20,9 +22,11 @@ from ..protocols import (
     MemorySearchResult,
     MemoryVersion,
 )
+from ..sweeping import RECEIPT_AGE, SWEEP_LIMIT, check_age
 from .addresses import NOTEBOOKS, Address, nested_range, scope_of_prefix
 from .calls import Caller
 from .changes import Change, Mutator, identity
+from .entries import PostgresEntryStore
 from .pool import PostgresPool
 from .rows import mutation, receipt, step
 from .search import search_notebook
@@ -44,6 +48,12 @@ class PostgresMemoryStore:
 
     def __init__(self, pool: PostgresPool, *, timeout: float = 10.0) -> None:
         self._caller = Caller(pool=pool, timeout=timeout)
+
+    def entries(self, *, embedder: Embedder | None = None) -> PostgresEntryStore:
+        """See `EntryServingStore.entries`."""
+        return PostgresEntryStore(
+            self._caller.pool, timeout=self._caller.timeout, embedder=embedder
+        )
 
     async def read(self, path: str, *, max_chars: int) -> MemoryFile | None:
         """See `MemoryStore.read`. One round trip."""
@@ -204,3 +214,18 @@ class PostgresMemoryStore:
             operation=operation,
             deadline=deadline,
         )
+
+    async def sweep_receipts(
+        self,
+        older_than: timedelta = RECEIPT_AGE,
+        *,
+        open_runs: Collection[tuple[str, str]] = (),
+        limit: int = SWEEP_LIMIT,
+    ) -> int:
+        """See `SweepingStore.sweep_receipts`. One round trip."""
+        check_age(older_than)
+        check_bound("limit", limit)
+        workflows, runs = [name for name, _ in open_runs], [run for _, run in open_runs]
+        row = await self._caller.mutate("sweep_receipts", older_than, workflows, runs, limit)
+        swept: int = row["swept"]
+        return swept

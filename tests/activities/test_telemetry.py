@@ -17,9 +17,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from durable_memory.activities import MemoryActivities, Telemetry
-from durable_memory.notebook import Scope
-from durable_memory.stores import InMemoryStore, MemoryStore
+from durable_memory.activities import EntryActivities, MemoryActivities, Telemetry
+from durable_memory.notebook import Partition, Scope
+from durable_memory.stores import EntryStore, InMemoryStore, MemoryStore
 
 SECRET = "xyzzy"  # noqa: S105  (a word to look for)
 LATER = "2100-01-01T00:00:00Z"
@@ -96,6 +96,79 @@ async def test_nothing_of_the_content_leaves(
     assert measured is not None
     for text in (*spans, *map(repr, errors), caplog.text, measured.to_json()):
         assert SECRET not in text
+
+
+def entry_requests(store: str) -> list[tuple[str, dict[str, Any]]]:
+    """A call of every activity for entries, each with the secret wherever it can be."""
+    whose = {"store": store, "actor": f"{SECRET}@example.com"}
+    call = {"tool_call_id": f"{SECRET}-call"}
+    operation = {"tool": "save_memory", "fingerprint": SECRET, "call": {"n": 1}}
+    edit = {
+        "path": f"/{SECRET}",
+        "content": f"{SECRET} text",
+        "description": SECRET,
+        "session": f"{SECRET}-session",
+        "call": call,
+    }
+    return [
+        ("save_entry", {**whose, "edits": [edit], "deadline": LATER}),
+        ("list_entries", {**whose, "session": f"{SECRET}-session"}),
+        ("search_entries", {**whose, "query": SECRET}),
+        ("search_entries", {**whose, "query": f" {SECRET}" * 1_000}),
+        ("settle_entry", {**whose, "operation": operation}),
+        ("forget_entry", {**whose, "edits": [{"path": f"/{SECRET}"}], "deadline": LATER}),
+        ("save_entry", {**whose, "edits": [{**edit, "path": SECRET}]}),
+        ("save_entry", {**whose, "edits": [{**edit, "call": {"n": SECRET}}]}),
+        ("save_entry", {**whose, "store": f"no-{SECRET}", "edits": [edit], "deadline": LATER}),
+        ("save_entry", {**whose, "store": f"../{SECRET}", "edits": [edit]}),
+        ("list_entries", {**whose, "actor": f"{SECRET}\0"}),
+    ]
+
+
+async def run_entries(activities: EntryActivities, store: str) -> list[ApplicationError]:
+    """Run every request on entries and return the errors."""
+    errors = []
+    for name, record in entry_requests(store):
+        try:
+            await ActivityEnvironment().run(getattr(activities, name), record)
+        except ApplicationError as error:
+            errors.append(error)
+    return errors
+
+
+async def test_nothing_of_entries_leaves(
+    exporter: InMemorySpanExporter,
+    reader: InMemoryMetricReader,
+    caplog: pytest.LogCaptureFixture,
+    entries: EntryStore,
+    memory_store: str,
+) -> None:
+    """Neither stores, actors, sessions, paths, texts nor queries of entries leave the process."""
+    exporter.clear()
+    telemetry = Telemetry(b"k" * 16)
+    with caplog.at_level(logging.DEBUG):
+        errors = await run_entries(EntryActivities(entries, telemetry=telemetry), memory_store)
+
+        async def broken(_partition: Partition) -> EntryStore:
+            raise RuntimeError(f"a driver quoting {SECRET}")
+
+        errors += await run_entries(EntryActivities(broken), memory_store)
+    assert {error.type for error in errors} >= {
+        *("InvalidMemoryRequest", "MemoryNotFound", "MemoryInternalError"),
+    }
+    spans = [span.to_json() for span in exporter.get_finished_spans()]
+    tops = [each for each in map(json.loads, spans) if each["parent_id"] is None][:8]
+    assert [each["attributes"].get("memory.outcome") for each in tops] == [
+        *("created", "ok", "ok", "refused", "abandoned", "deleted", "refused", "error"),
+    ]
+    partition = Partition(store=memory_store, actor=f"{SECRET}@example.com")
+    assert tops[0]["attributes"]["memory.scope_hash"] == telemetry.scope_hash(partition)
+    assert tops[0]["attributes"]["memory.backend"] == "PostgresEntryStore"
+    measured = reader.get_metrics_data()
+    assert measured is not None
+    for text in (*spans, *map(repr, errors), caplog.text, measured.to_json()):
+        assert SECRET not in text
+        assert memory_store not in text
 
 
 async def test_spans_say_what_happened(exporter: InMemorySpanExporter) -> None:

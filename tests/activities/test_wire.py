@@ -19,28 +19,21 @@ from scripts import ByNameWorkflow
 
 ALLOWED = {"namespace": "allowed/someone"}
 SCOPE = Scope(namespace="allowed/someone")
+CALL = {"operation_scope": "one conversation", "n": 1}
 
 
 @pytest_asyncio.fixture(scope="module")
 async def served(temporal_client: Client) -> AsyncIterator[tuple[str, runs.Shelf]]:
     """A worker that serves `allowed/*` only: its queue, and where it finds its store."""
-    shelf = runs.Shelf()
-    activities = MemoryActivities(shelf, policy=ScopePolicy(patterns=["allowed/*"])).activities
-    async with runs.worker(
-        temporal_client,
-        queue := runs.unique("queue"),
-        activities=activities,
-        workflows=[ByNameWorkflow],
-    ):
-        yield queue, shelf
+    policy = ScopePolicy(patterns=["allowed/*"])
+    async with runs.serving(temporal_client, [ByNameWorkflow], policy=policy) as serving:
+        yield serving
 
 
 @pytest.fixture
 def store(served: tuple[str, runs.Shelf]) -> InMemoryStore:
     """A store of the test's own, on the worker."""
-    own = InMemoryStore()
-    served[1].store = own
-    return own
+    return served[1].renew()
 
 
 @pytest.fixture
@@ -182,7 +175,9 @@ async def test_other_scopes_are_denied(
     assert "secret" not in str(error)
 
 
-async def test_conflicting_reuse_of_an_id(temporal_client: Client, queue: str) -> None:
+async def test_conflicting_reuse_of_an_id(
+    temporal_client: Client, queue: str, store: InMemoryStore
+) -> None:
     """A caller's tool call id used again with other arguments is a conflict, not a write."""
     edits = [
         {"content": "one", "call": {"tool_call_id": "same"}},
@@ -191,6 +186,7 @@ async def test_conflicting_reuse_of_an_id(temporal_client: Client, queue: str) -
     record = {"scope": ALLOWED, "edits": edits}
     error = await failure(temporal_client, queue, "memory.write", record)
     assert error.type == "MemoryOperationConflictError"
+    assert await store.list_paths(limit=10) == [], "nothing of the record was applied"
 
 
 async def test_long_text_is_cut_to_a_record(
@@ -239,3 +235,43 @@ async def test_unavailable_store_is_retried_until_it_is_back(temporal_client: Cl
         )
     assert response["results"][0]["status"] == "created"
     assert asked == 3
+
+
+async def test_unnamed_edits_of_one_record_are_operations_of_their_own(
+    temporal_client: Client, queue: str, store: InMemoryStore
+) -> None:
+    """Edits without a name are told apart by their place in the record, equal ones too."""
+    edits = [{"content": "same"}, {"content": "same"}, {"content": "other", "file": "other"}]
+    response = await ask(temporal_client, queue, "memory.write", {"scope": ALLOWED, "edits": edits})
+    assert [each["status"] for each in response["results"]] == ["created", "appended", "created"]
+    found = await store.read(SCOPE.path("MEMORY.md"), max_chars=100)
+    assert found is not None
+    assert found.content == "same\nsame\n"
+
+
+async def test_refusal_leaves_an_abandoned_operation(
+    temporal_client: Client, queue: str, store: InMemoryStore
+) -> None:
+    """What the store refused can never be applied later under the same name."""
+    edit = {"content": "new", "old_text": "old", "call": CALL}
+    record = {"scope": ALLOWED, "edits": [edit]}
+    first = await ask(temporal_client, queue, "memory.write", record)
+    assert first["results"][0]["code"] == "not_found"
+    await store.write(SCOPE.path("MEMORY.md"), "old", expected_version=None)
+    again = await ask(temporal_client, queue, "memory.write", record)
+    assert again["results"][0]["status"] == "abandoned"
+
+
+async def test_operation_scope_joins_workflows(
+    temporal_client: Client, queue: str, store: InMemoryStore
+) -> None:
+    """With an operation scope the same call of another workflow is the same operation."""
+    edit = {"content": "once", "call": CALL}
+    for replayed in (False, True):
+        response = await ask(
+            temporal_client, queue, "memory.write", {"scope": ALLOWED, "edits": [edit]}
+        )
+        assert response["results"][0]["replayed"] == replayed
+    found = await store.read(SCOPE.path("MEMORY.md"), max_chars=100)
+    assert found is not None
+    assert found.content == "once\n"

@@ -23,6 +23,8 @@ from temporalio.client import Client
 
 from durable_memory.cli.demo.evidence import read_notebook
 from durable_memory.cli.embedded import free_port
+from durable_memory.cli.errors import CommandError
+from durable_memory.cli.stack import check_port
 from durable_memory.notebook import Scope
 from durable_memory.workflows import AgentRequest, AgentWorkflow
 
@@ -69,7 +71,7 @@ def _refused(command: list[str]) -> subprocess.CompletedProcess[str]:
 @asynccontextmanager
 async def _dev(data: Path) -> AsyncIterator[Dev]:
     process = await asyncio.create_subprocess_exec(
-        *_command(data, "--json"), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+        *_command(data, "--json"), stdout=asyncio.subprocess.PIPE
     )
     try:
         assert process.stdout is not None
@@ -126,3 +128,11 @@ def test_a_port_in_use_is_named(tmp_path: Path) -> None:
         done = _refused(command)
     assert done.returncode == 2
     assert done.stderr == f"durable-memory: port {port} is in use: choose another\n"
+
+
+def test_a_port_that_may_not_be_used_is_said_to_be_so(tmp_path: Path) -> None:
+    """What the system says against a port is passed on, and not called "in use"."""
+    with pytest.raises(CommandError) as error:
+        check_port(free_port(), host="192.0.2.1")
+    assert "in use" not in str(error.value)
+    assert "cannot be used: Cannot assign requested address" in str(error.value)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from durable_memory.notebook import MemoryPermissionDenied, Scope
+from durable_memory.notebook import MemoryPermissionDenied, Scope, StorePolicy
 from durable_memory.settings import PREFIX, Settings, SettingsError, parse_scopes, variables
 
 Environment = Callable[..., None]
@@ -53,6 +53,17 @@ def test_variables_are_read(environment: Environment) -> None:
 
 
 @pytest.mark.parametrize(
+    "url", ["file:///var/lib/memory", "sqlite:///var/lib/memory.db", "postgres://db/memory"]
+)
+def test_every_durable_store_has_a_url(environment: Environment, url: str) -> None:
+    """One variable says which store it is."""
+    environment(STORE=url)
+    settings = Settings.load()
+    assert settings.durable
+    assert settings.store.get_secret_value() == url
+
+
+@pytest.mark.parametrize(
     ("name", "value"),
     [
         ("STORE", "banana"),
@@ -61,6 +72,11 @@ def test_variables_are_read(environment: Environment) -> None:
         ("STORE", "postgresql://user:hunter2@db:port/memory"),
         ("STORE", "postgresql://user:hunter2@[db/memory"),
         ("STORE", "memory:somewhere"),
+        ("STORE", "file:hunter2"),
+        ("STORE", "file://hunter2/memory"),
+        ("STORE", "file:///"),
+        ("STORE", "sqlite://hunter2.db"),
+        ("STORE", "sqlite:///hunter2.db?mode=ro"),
         ("STORE", ""),
         ("TASK_QUEUE", ""),
         ("ALLOWED_SCOPES", ""),
@@ -69,12 +85,19 @@ def test_variables_are_read(environment: Environment) -> None:
         ("ALLOWED_SCOPES", "hunter2/*/x"),
         ("ALLOWED_SCOPES", "a=x;a=y"),
         ("ALLOWED_SCOPES", "a=b=c"),
+        ("ALLOWED_STORES", ""),
+        ("ALLOWED_STORES", "hunter2*"),
+        ("ALLOWED_STORES", "a=x-y;a=y-z"),
         ("POOL_MAX_SIZE", "many"),
         ("POOL_MAX_SIZE", "0"),
         ("POOL_MIN_SIZE", "11"),
         ("TRANSACTION_POOLING", "perhaps"),
         ("GRACEFUL_SHUTDOWN", "-1"),
         ("GRACEFUL_SHUTDOWN", "inf"),
+        ("METRICS_ADDRESS", "hunter2"),
+        ("METRICS_ADDRESS", "localhost:9464"),
+        ("METRICS_ADDRESS", "127.0.0.1"),
+        ("METRICS_ADDRESS", "127.0.0.1:99999"),
         ("TELEMETRY_KEY", "hunter2"),
         ("LOG_LEVEL", "loud"),
         ("LOG_FORMAT", "xml"),
@@ -96,6 +119,13 @@ def test_a_wrong_value_is_one_line_without_the_value(
     assert "hunter2" not in message
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:9464", "127.0.0.1:0", "[::1]:9464"])
+def test_metrics_are_served_at_an_address(environment: Environment, address: str) -> None:
+    """An address of either family with a port is taken as it is."""
+    environment(METRICS_ADDRESS=address)
+    assert Settings.load().metrics_address == address
 
 
 def test_a_model_needs_a_name(environment: Environment) -> None:
@@ -161,3 +191,12 @@ def test_scopes_are_allowed_by_temporal_namespace(
 ) -> None:
     """A namespace's own list stands in place of the list without a name."""
     assert _serves(text, namespace, scope) is served
+
+
+def test_allowed_stores(environment: Environment) -> None:
+    """The allow-list of memory stores has ids, and lists for Temporal namespaces, as scopes do."""
+    environment(ALLOWED_STORES="support, sales; test=*")
+    policy = Settings.load().entry_policy
+    assert policy == StorePolicy(
+        patterns=("support", "sales"), by_temporal_namespace={"test": ("*",)}
+    )

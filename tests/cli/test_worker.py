@@ -3,86 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
-import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
+from benches import SCOPE, Bench
+from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ActivityError, ApplicationError
-from temporalio.testing import WorkflowEnvironment
 
-from durable_memory.cli.demo.faults import row_lock, until
 from durable_memory.cli.embedded import free_port, postgres_server
-from durable_memory.cli.processes import WorkerProcess, worker_process
+from durable_memory.cli.errors import CommandError
+from durable_memory.cli.faults import row_lock
+from durable_memory.cli.processes import worker_process
+from durable_memory.cli.running import forever
 from durable_memory.notebook import Scope
-from durable_memory.workflows import AgentRequest, AgentResult, AgentWorkflow
-
-SCOPE = Scope(namespace="acme", agent_name="support")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bench:
-    """A queue of its own on the Temporal server, and the log of its workers."""
-
-    client: Client
-    log: Path
-    queue: str = field(default_factory=lambda: f"queue-{uuid.uuid4().hex}")
-
-    @asynccontextmanager
-    async def worker(self, **variables: str) -> AsyncIterator[WorkerProcess]:
-        """Run a worker; `STORE="..."` sets `DURABLE_MEMORY_STORE`."""
-        environment = {
-            "TEMPORAL_ADDRESS": self.client.service_client.config.target_host,
-            "DURABLE_MEMORY_TASK_QUEUE": self.queue,
-            "DURABLE_MEMORY_MODEL_BASE_URL": "scripted:",
-            **{f"DURABLE_MEMORY_{name}": value for name, value in variables.items()},
-        }
-        temporal = {name: value for name, value in variables.items() if name.startswith("TEMPORAL")}
-        with self.log.open("ab") as log:
-            async with worker_process({**environment, **temporal}, log=log) as worker:
-                yield worker
-
-    async def start(
-        self, *prompts: str, scope: Scope = SCOPE
-    ) -> WorkflowHandle[AgentWorkflow, AgentResult]:
-        """Start the reference agent on a user's lines."""
-        request = AgentRequest(
-            prompts=prompts, namespace=scope.namespace, agent_name=scope.agent_name
-        )
-        return await self.client.start_workflow(
-            AgentWorkflow.run, request, id=f"run-{uuid.uuid4().hex}", task_queue=self.queue
-        )
-
-    def lines(self) -> list[str]:
-        """Return the lines of the log."""
-        return self.log.read_text(encoding="utf-8").splitlines()
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return the log; every line must be a JSON object."""
-        return [json.loads(line) for line in self.lines()]
-
-    async def logged(self, message: str) -> None:
-        """Wait for a record whose message begins so."""
-
-        async def found() -> bool:
-            return any(record["message"].startswith(message) for record in self.records())
-
-        await until(found, f"the log line {message!r}")
-
-
-@pytest.fixture
-def bench(temporal: WorkflowEnvironment, tmp_path: Path) -> Bench:
-    """A bench."""
-    log = tmp_path / "worker.log"
-    log.touch()
-    return Bench(client=temporal.client, log=log)
-
 
 Start = Callable[..., Awaitable[int]]
 
@@ -102,8 +37,16 @@ async def test_a_wrong_url_ends_the_worker(bench: Bench, refused: Start) -> None
     """A URL that is none is one line with the variable's name, and exit code 2."""
     assert await refused(STORE="postgresql://user:hunter2@db:port/memory") == 2
     assert bench.lines() == [
-        "durable-memory: DURABLE_MEMORY_STORE: is not a URL: look at its host and port"
+        "durable-memory: DURABLE_MEMORY_STORE: the database's URL has a host or a port that is none"
     ]
+
+
+async def test_a_worker_that_ends_says_why(bench: Bench) -> None:
+    """Whoever waits for something on a worker that ends is told its exit code and last words."""
+    said = "exit code 2: durable-memory: DURABLE_MEMORY_POOL_MAX_SIZE: "
+    async with bench.worker(POOL_MAX_SIZE="0") as worker:
+        with pytest.raises(CommandError, match=said):
+            await worker.while_up(forever())
 
 
 async def test_a_missing_database_ends_the_worker(
@@ -119,9 +62,8 @@ async def test_a_missing_database_ends_the_worker(
 async def test_an_unreachable_temporal_ends_the_worker(bench: Bench, tmp_path: Path) -> None:
     """Without a Temporal server the worker says where it looked, with exit code 1."""
     address = f"127.0.0.1:{free_port()}"
-    with bench.log.open("ab") as log:
-        async with worker_process({"TEMPORAL_ADDRESS": address}, log=log) as worker:
-            assert await worker.wait() == 1
+    async with worker_process({"TEMPORAL_ADDRESS": address}, log=bench.log) as worker:
+        assert await worker.wait() == 1
     assert bench.lines() == [f"durable-memory: Temporal does not answer at {address}"]
 
 
@@ -131,9 +73,8 @@ async def test_a_temporal_configuration_that_is_none_ends_the_worker(
     """A broken `temporal.toml` is one line, and the file's text is not repeated."""
     toml = tmp_path / "temporal.toml"
     toml.write_text("api_key = [hunter2", encoding="utf-8")
-    with bench.log.open("ab") as log:
-        async with worker_process({"TEMPORAL_CONFIG_FILE": str(toml)}, log=log) as worker:
-            assert await worker.wait() == 2
+    async with worker_process({"TEMPORAL_CONFIG_FILE": str(toml)}, log=bench.log) as worker:
+        assert await worker.wait() == 2
     (line,) = bench.lines()
     assert line.startswith("durable-memory: TEMPORAL_* or temporal.toml: ")
     assert "hunter2" not in line

@@ -18,10 +18,10 @@ from durable_memory.notebook import (
     append_addition,
     apply_splice,
     diff_splice,
-    newline_style,
     plan_edit,
     undo_splice,
 )
+from durable_memory.notebook.edits import newline_style
 
 FEW = st.text("ab\r\n 가", max_size=12)
 FILE = st.one_of(st.none(), FEW)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from durable_memory import notebook
@@ -11,7 +13,10 @@ from durable_memory.notebook import (
     MemoryConflictError,
     MemoryFault,
     MemoryRefusal,
+    MemorySchemaMismatch,
+    MemoryStoreRefused,
     MemoryStoreUnavailable,
+    errors,
 )
 
 FAULTS = [
@@ -22,10 +27,26 @@ FAULTS = [
 
 
 def test_retry_verdicts() -> None:
-    """Only a lost race and an unreachable store are worth another attempt."""
+    """Only a lost race and a store that may be another one later are worth another attempt."""
     assert {kind for kind in FAULTS if kind.retryable} == {
         MemoryConflictError,
+        MemorySchemaMismatch,
+        MemoryStoreRefused,
         MemoryStoreUnavailable,
+    }
+
+
+def test_the_tree_is_drawn() -> None:
+    """Every error stands in the module's tree with its verdict, below its base class."""
+    drawn = re.findall(
+        r"^([ │]*)[├└]── (\w+) +(not retried|retried)$", errors.__doc__, re.MULTILINE
+    )
+    assert {name: verdict == "retried" for _, name, verdict in drawn} == {
+        kind.__name__: kind.retryable for kind in FAULTS if kind is not MemoryFault
+    }
+    nested = {name for indent, name, _ in drawn if indent}
+    assert nested == {kind.__name__ for kind in FAULTS if MemoryFault not in kind.__bases__} - {
+        MemoryFault.__name__
     }
 
 

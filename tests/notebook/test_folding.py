@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from durable_memory.notebook import fold, unfold_span
+from durable_memory.notebook import fold
+from durable_memory.notebook.folding import unfold_span
 
 PIECES = [
     "a",

@@ -6,12 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from durable_memory.notebook import (
-    InvalidMemoryRequest,
-    guidance_room,
-    render_guidance,
-    tool_definitions,
-)
+from durable_memory.notebook import InvalidMemoryRequest, render_guidance, tool_definitions
+from durable_memory.notebook.snapshot import guidance_room
 
 
 def render(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from durable_memory.notebook import neutralize
+from durable_memory.notebook.markers import neutralize
 
 Detector = Callable[[str], list[str]]
 

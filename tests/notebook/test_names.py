@@ -16,9 +16,9 @@ from durable_memory.notebook import (
     check_path,
     check_prefix,
     is_memory_filename,
-    normalize_filename,
     split_path,
 )
+from durable_memory.notebook.names import normalize_filename
 
 SEGMENT = st.from_regex(r"[A-Za-z0-9_@:+-][.]?[a-z]?", fullmatch=True)
 NAMESPACE = st.lists(SEGMENT, max_size=3).map("/".join)
@@ -166,6 +166,21 @@ def test_not_names(raw: str) -> None:
         normalize_filename(raw)
     assert refusal.value.code == "invalid_name"
     assert not is_memory_filename(raw)
+
+
+def test_longest_spelling() -> None:
+    """A name may be spelt in as many characters as it decomposes into, and not in many more."""
+    name = "ᾂ" * 65 + ".md"
+    assert normalize_filename(unicodedata.normalize("NFD", name)) == name
+    assert normalize_filename(f"{' ' * 1_000_000}{name}") == name
+
+
+def test_endless_name_is_refused_before_it_is_composed() -> None:
+    """A name of a million marks, which would take hours to compose, is refused at once."""
+    with pytest.raises(MemoryRefusal, match="Use a short name") as refusal:
+        normalize_filename("a" + "\u0300\u0316" * 500_000)
+    assert refusal.value.code == "invalid_name"
+    assert not is_memory_filename("a" + "\u0300\u0316" * 500_000)
 
 
 @pytest.mark.parametrize(

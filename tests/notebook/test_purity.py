@@ -57,10 +57,3 @@ def test_no_calls_outside(path: Path) -> None:
     ]
     names = {function.id for function in calls if isinstance(function, ast.Name)}
     assert not names & {"open", "print", "input", "eval", "exec", "hash", "id", "__import__"}
-
-
-def test_public_names() -> None:
-    """Every public name exists, once, and in order of kind and spelling."""
-    names = notebook.__all__
-    assert len(set(names)) == len(names)
-    assert all(hasattr(notebook, name) for name in names)

@@ -8,15 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from durable_memory.notebook import (
-    MAX_TERMS,
-    WORD_BOUNDARY,
+from durable_memory.notebook import MAX_TERMS, WORD_BOUNDARY, rank, rarity
+from durable_memory.notebook.scoring import (
     TermCounts,
     file_counts,
     first_occurrence,
     presence,
-    rank,
-    rarity,
     term_counts,
 )
 

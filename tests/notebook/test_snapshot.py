@@ -12,9 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from durable_memory.notebook import (
-    CLOSE,
     MAX_RECORD_BYTES,
-    OPEN,
     InvalidMemoryRequest,
     NotebookView,
     SnapshotOptions,
@@ -24,6 +22,7 @@ from durable_memory.notebook import (
     snapshot_bounds,
     snapshot_token,
 )
+from durable_memory.notebook.markers import CLOSE, OPEN
 
 PIECES = [
     "tea\n",

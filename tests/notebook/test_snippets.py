@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from durable_memory.notebook import Passage, fold, make_snippet, show_matches
+from durable_memory.notebook import Passage, fold, show_matches
 
 PIECES = [
     "a",
@@ -30,13 +30,19 @@ TERM = st.sampled_from(
 )
 
 
+def show(text: str, terms: list[str], max_chars: int) -> str:
+    """Return the snippet of the only file that matched, whose name is empty."""
+    shown = show_matches([Passage(name="", text=text, score=1)], terms, max_chars)
+    return shown[0].snippet if shown else ""
+
+
 @settings(deadline=None, max_examples=250)
 @given(TEXT, st.lists(TERM, min_size=1, max_size=3), st.integers(-1, 60))
 @example("x" * 100 + "ﬃ", ["f"], 10)
 def test_snippet(text: str, terms: list[str], max_chars: int) -> None:
     """A snippet keeps its budget, is as stored, and shows a match whenever the text has one."""
     terms = [fold(term) for term in terms]
-    snippet = make_snippet(text, terms, max_chars)
+    snippet = show(text, terms, max_chars)
     assert len(snippet) <= max(0, max_chars)
     assert snippet.removeprefix("...").removesuffix("...") in text
     # The longest piece of these texts that folds on its own is a base letter with its marks.
@@ -50,7 +56,7 @@ def test_snippet(text: str, terms: list[str], max_chars: int) -> None:
 def test_match_anywhere(before: int, after: int, max_chars: int) -> None:
     """Wherever the match is, it is shown, with dots where text was cut, and the budget is used."""
     text = "x" * before + "tea" + "y" * after
-    snippet = make_snippet(text, ["tea"], max_chars)
+    snippet = show(text, ["tea"], max_chars)
     assert "tea" in snippet
     assert snippet.startswith("...") != text.startswith(snippet[:3])
     assert snippet.endswith("...") != text.endswith(snippet[-3:])
@@ -60,24 +66,24 @@ def test_match_anywhere(before: int, after: int, max_chars: int) -> None:
 def test_company() -> None:
     """The piece is from where most of the terms are together."""
     text = "tea " + "x " * 200 + "milk and sugar and cake" + " y" * 200
-    assert "milk and sugar" in make_snippet(text, ["tea", "milk", "sugar"], 80)
+    assert "milk and sugar" in show(text, ["tea", "milk", "sugar"], 80)
 
 
 def test_whole_words_are_shown_first() -> None:
     """A whole word is shown rather than a part that comes before it."""
     text = "steamed " + "x " * 200 + "green tea"
-    assert "green tea" in make_snippet(text, ["tea"], 40)
+    assert "green tea" in show(text, ["tea"], 40)
 
 
 def test_name_match() -> None:
     """When only the name matched, the start of the text is shown."""
-    assert make_snippet("one two three four five six", ["zzz"], 20) == "one two three fou..."
+    assert show("one two three four five six", ["zzz"], 20) == "one two three fou..."
 
 
 def test_match_before_dots() -> None:
     """Where there is no room for dots, the match is shown and not they."""
-    assert make_snippet("xxxxxxxxteaxxxxxxxx", ["tea"], 4) == "teax"
-    assert make_snippet("xxxxxxxxteaxxxxxxxx", ["tea"], 2) == "te"
+    assert show("xxxxxxxxteaxxxxxxxx", ["tea"], 4) == "teax"
+    assert show("xxxxxxxxteaxxxxxxxx", ["tea"], 2) == "te"
 
 
 def test_parts_of_files() -> None:
@@ -140,7 +146,7 @@ def test_match_in_a_part(
 def test_term_that_does_not_fit() -> None:
     """A term that fits is shown rather than one that does not."""
     text = "t" * 60 + " x" * 100 + " milk and " + "y " * 100
-    assert "milk" in make_snippet(text, ["t" * 60, "milk"], 50)
+    assert "milk" in show(text, ["t" * 60, "milk"], 50)
 
 
 def test_long_match_among_short_ones() -> None:

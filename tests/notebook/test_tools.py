@@ -20,8 +20,8 @@ from durable_memory.notebook import (
     fingerprint,
     parse_tool_call,
     tool_definitions,
-    tool_name,
 )
+from durable_memory.notebook.toolkits import tool_name
 
 TOOLS = ["write_memory", "read_memory", "delete_memory", "search_memory"]
 VALUE = st.one_of(

@@ -69,7 +69,11 @@ def test_files_are_not_named_for_leftovers() -> None:
     assert named == []
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "tests").rglob("test_*.py")), ids=_name)
+@pytest.mark.parametrize(
+    "path",
+    [*sorted((ROOT / "tests").rglob("test_*.py")), *sorted(ROOT.glob("testing/*.py"))],
+    ids=_name,
+)
 def test_every_test_states_a_behaviour(path: Path) -> None:
     """Each test has a docstring of one sentence."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -17,20 +17,23 @@ ALLOWED: dict[str, set[str]] = {
     "notebook": set(),
     "logs": set(),
     "exits": set(),
-    "settings": {"notebook"},
+    "settings": {"notebook", "stores"},
+    "connection": {"settings"},
+    "tracing": set(),
     "stores": {"notebook"},
     "testing": {"notebook", "stores"},
     "activities": {"notebook", "stores"},
     "workflows": {"notebook"},
-    "plugin": {"notebook", "stores", "activities", "workflows"},
-    "__init__": {"notebook", "stores", "activities", "workflows", "plugin"},
+    "service": {"notebook", "stores", "settings", "logs"},
+    "plugin": {"notebook", "stores", "activities"},
+    "__init__": {"workflows", "plugin"},
     "worker": {
-        *("notebook", "stores", "activities", "workflows"),
-        *("plugin", "settings", "logs", "exits"),
+        *("notebook", "stores", "activities", "workflows", "plugin"),
+        *("settings", "connection", "tracing", "logs", "exits"),
     },
     "cli": {
-        *("notebook", "stores", "activities", "workflows"),
-        *("plugin", "settings", "logs", "exits", "worker"),
+        *("notebook", "stores", "workflows", "service"),
+        *("settings", "logs", "exits", "worker"),
     },
 }
 
@@ -77,19 +80,18 @@ def _module(path: Path) -> str:
     return ".".join(("durable_memory", *parts))
 
 
-def _faults(source: str, module: str) -> list[str]:
+def _used(source: str, module: str) -> set[str]:
+    """Return the other places of the project that a module imports from."""
+    names = (name.split(".") for name in _imports(source, module))
+    places = {rest[0] for top, *rest in names if top == "durable_memory" and rest}
+    return (places & set(ALLOWED)) - {module.split(".")[1]}
+
+
+def _faults(source: str, module: str) -> set[str]:
     """Return what a module imports and must not."""
     place = module.split(".")[1]
-    faults = []
-    for name in _imports(source, module):
-        top, *rest = name.split(".")
-        if top == "durable_memory":
-            allowed = {place, *ALLOWED[place]}
-            if rest and (rest[0] in ALLOWED) and rest[0] not in allowed:
-                faults.append(name)
-        elif top in FORBIDDEN.get(place, set()):
-            faults.append(name)
-    return faults
+    others = {name.split(".")[0] for name in _imports(source, module)}
+    return (_used(source, module) - ALLOWED[place]) | (others & FORBIDDEN.get(place, set()))
 
 
 def test_every_place_has_its_dependencies_named() -> None:
@@ -102,7 +104,15 @@ def test_every_place_has_its_dependencies_named() -> None:
 @pytest.mark.parametrize("path", _sources(), ids=_module)
 def test_imports_point_one_way(path: Path) -> None:
     """No module imports from a layer above it, or what its layer has no business with."""
-    assert _faults(path.read_text(encoding="utf-8"), _module(path)) == []
+    assert _faults(path.read_text(encoding="utf-8"), _module(path)) == set()
+
+
+@pytest.mark.parametrize("place", ALLOWED)
+def test_nothing_is_allowed_that_nobody_uses(place: str) -> None:
+    """Each dependency stated above is one that some module of the place has."""
+    modules = [path for path in _sources() if _place(path) == place]
+    used = [_used(path.read_text(encoding="utf-8"), _module(path)) for path in modules]
+    assert set().union(*used) == ALLOWED[place]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +128,7 @@ def test_imports_point_one_way(path: Path) -> None:
 )
 def test_an_import_that_points_the_wrong_way_is_found(source: str, module: str) -> None:
     """The check above sees relative, absolute and nested imports."""
-    assert _faults(source, module) != []
+    assert _faults(source, module) != set()
 
 
 @pytest.mark.parametrize(

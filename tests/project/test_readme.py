@@ -7,16 +7,25 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 from pydantic import SecretStr
 from temporalio.testing import WorkflowEnvironment
 
-from durable_memory import notebook, stores
+from durable_memory import notebook
 from durable_memory.activities import UNEXPECTED_TYPE
 from durable_memory.cli import main
-from durable_memory.notebook import MemoryFault, MemoryRefusal, tool_definitions
+from durable_memory.notebook import (
+    MODEL_MALFORMED,
+    MODEL_REFUSED,
+    MODEL_UNAVAILABLE,
+    MemoryFault,
+    MemoryRefusal,
+    tool_definitions,
+)
 from durable_memory.settings import Settings, variables
+from durable_memory.workflows import Memory, Timeouts
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -63,10 +72,37 @@ def _kinds(kind: type[MemoryFault]) -> Iterator[type[MemoryFault]]:
 def test_every_error_is_in_the_table() -> None:
     """Each type that travels through Temporal has a row with its retry verdict."""
     rows = {row[0].strip("`"): row[1] for row in _table("type")}
-    exported = {*notebook.__all__, *stores.__all__}
-    kinds = {kind for kind in _kinds(MemoryFault) if kind.__name__ in exported} - {MemoryRefusal}
-    verdicts = {kind.__name__: "yes" if kind.retryable else "no" for kind in kinds}
-    assert rows == {**verdicts, UNEXPECTED_TYPE: "yes"}
+    kinds = {kind for kind in _kinds(MemoryFault) if kind.__name__ in notebook.__all__}
+    verdicts = {kind.__name__: kind.retryable for kind in kinds - {MemoryRefusal}}
+    model = {MODEL_UNAVAILABLE: True, MODEL_REFUSED: False, MODEL_MALFORMED: True}
+    expected = {**verdicts, UNEXPECTED_TYPE: True, **model}
+    assert rows == {name: "yes" if retried else "no" for name, retried in expected.items()}
+
+
+def test_every_option_is_in_the_table() -> None:
+    """Each option of `Memory` has a row with its default, in the record's order."""
+    rows = {row[0].strip("`"): row[1] for row in _table("option")}
+    defaults = Memory()
+    options = {each.name: getattr(defaults, each.name) for each in fields(Memory)}
+    assert list(rows) == list(options)
+    del rows["timeouts"], options["timeouts"]
+    assert rows == {name: f"`{value!r}`" for name, value in options.items()}
+
+
+def test_every_time_out_is_named() -> None:
+    """The row of `timeouts` names each of them."""
+    (meaning,) = [row[2] for row in _table("option") if row[0] == "`timeouts`"]
+    assert [each.name for each in fields(Timeouts)] == re.findall(r"`([a-z_]+)`", meaning)[:-1]
+
+
+def test_every_place_is_in_the_table() -> None:
+    """Each package and each module at the root stands in the table of places."""
+    named = {
+        name.strip("/") for row in _table("place") for name in re.findall(r"\]\((.*?)\)", row[0])
+    }
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    modules = {path.name for path in ROOT.glob("*.py")} - {"__init__.py"}
+    assert named == packages | modules
 
 
 def test_every_tool_is_in_the_table() -> None:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
 from itertools import chain
 from pathlib import Path
 
 import asyncpg
 import pytest
-import pytest_asyncio
-from backends import Beside, beside
+from backends import LOCK_RECEIPT, Beside
 from wires import wire
 
 from durable_memory.notebook import (
@@ -38,24 +36,10 @@ from durable_memory.stores import (
     create_pool,
 )
 from durable_memory.testing.base import content_of
-from durable_memory.testing.samples import new_operation, new_scope, reused
+from durable_memory.testing.samples import new_operation, reused
 
 MAX_CHARS = 65_536
-LOCK_RECEIPT = "INSERT INTO durable_memory.receipts (operation_id, fingerprint) VALUES ($1, $2)"
 SETTLE = "SELECT * FROM durable_memory.settle_v1($1, $2, '', '', 0)"
-
-
-@pytest_asyncio.fixture
-async def held(migrated_url: str) -> AsyncIterator[Beside]:
-    """Connections beside the store's."""
-    async with beside(migrated_url) as opened:
-        yield opened
-
-
-@pytest.fixture
-def path() -> str:
-    """A file of the test's own."""
-    return new_scope().path("notes.md")
 
 
 def edit(
@@ -336,7 +320,7 @@ async def test_attempt_waits_for_a_settlement_under_way(
 
 
 async def test_settling_gives_up_on_an_attempt_that_does_not_end(
-    pool: asyncpg.Pool, held: Beside
+    pool: asyncpg.Pool, postgres_store: PostgresMemoryStore, held: Beside
 ) -> None:
     """A settlement that waits too long is an error that can be retried."""
     operation = new_operation()
@@ -345,7 +329,7 @@ async def test_settling_gives_up_on_an_attempt_that_does_not_end(
     with pytest.raises(MemoryStoreUnavailable):
         await impatient.settle(operation)
     await held.roll_back()
-    assert (await impatient.settle(operation)).abandoned
+    assert (await postgres_store.settle(operation)).abandoned
 
 
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from bare_store import BareStore
 
 from durable_memory.stores import (
+    FileMemoryStore,
+    HistoryStore,
     InMemoryStore,
     MemoryMutation,
     MemoryStore,
     PostgresMemoryStore,
+    SqliteMemoryStore,
     open_store,
 )
 from durable_memory.testing import StoreContract, check_against_model
@@ -56,6 +60,16 @@ def test_postgres_store_against_the_model(migrated_url: str) -> None:
     check_against_model(lambda: open_store(migrated_url, migrate=False), examples=40)
 
 
+def test_file_store_against_the_model(tmp_path: Path) -> None:
+    """The file store answers as the plain model does."""
+    check_against_model(lambda: open_store(f"file://{tmp_path}/memory"), examples=20)
+
+
+def test_sqlite_store_against_the_model(tmp_path: Path) -> None:
+    """The SQLite store answers as the plain model does."""
+    check_against_model(lambda: open_store(f"sqlite://{tmp_path}/memory.db"), examples=30)
+
+
 class TestBareStore(StoreContract):
     """A store with the base protocol only: what it lacks is skipped, visibly."""
 
@@ -84,3 +98,36 @@ def test_model_finds_a_store_that_forgets_receipts() -> None:
 
     with pytest.raises(AssertionError):
         check_against_model(opened, examples=200)
+
+
+class TestFileMemoryStore(StoreContract):
+    """The store in a directory of files."""
+
+    abilities = frozenset(ABILITIES) - {HistoryStore}
+
+    @pytest.fixture
+    def store(self, file_store: FileMemoryStore) -> FileMemoryStore:
+        """The session's store: each test has a scope of its own."""
+        return file_store
+
+
+class TestSqliteMemoryStore(StoreContract):
+    """The store in a SQLite database."""
+
+    abilities = frozenset(ABILITIES)
+
+    @pytest.fixture
+    def store(self, sqlite_store: SqliteMemoryStore) -> SqliteMemoryStore:
+        """The session's store: each test has a scope of its own."""
+        return sqlite_store
+
+
+class TestSqliteMemoryStoreOnAConnection(StoreContract):
+    """The store on a connection of the caller's."""
+
+    abilities = frozenset(ABILITIES)
+
+    @pytest.fixture
+    def store(self, borrowing_store: SqliteMemoryStore) -> SqliteMemoryStore:
+        """A new store."""
+        return borrowing_store

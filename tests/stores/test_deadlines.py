@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import asyncpg
 import pytest
-import pytest_asyncio
-from backends import Beside, beside, until
+from backends import LOCK_RECEIPT, Beside, beside
 from wires import wire
 
+from durable_memory.cli.faults import until
 from durable_memory.notebook import (
     Append,
     Edit,
@@ -23,28 +22,14 @@ from durable_memory.notebook import (
 )
 from durable_memory.stores import PostgresMemoryStore, create_pool
 from durable_memory.testing.base import content_of
-from durable_memory.testing.samples import new_operation, new_scope
+from durable_memory.testing.samples import new_operation
 
 MAX_CHARS = 1000
-LOCK_RECEIPT = "INSERT INTO durable_memory.receipts (operation_id, fingerprint) VALUES ($1, $2)"
 APPEND = (
     "SELECT * FROM durable_memory.mutate_v1('append', '_notebooks', $1, '', $2, true, NULL,"
     " 'note', NULL, NULL, 1000, $3, $4, '', '', NULL)"
 )
 EDITS = [Append(content="note"), Replace(old_text="start", content="begin"), Remove()]
-
-
-@pytest_asyncio.fixture
-async def held(migrated_url: str) -> AsyncIterator[Beside]:
-    """Connections beside the store's."""
-    async with beside(migrated_url) as opened:
-        yield opened
-
-
-@pytest.fixture
-def path() -> str:
-    """A file of the test's own."""
-    return new_scope().path("notes.md")
 
 
 async def after(moment: datetime) -> None:
@@ -89,7 +74,7 @@ async def test_deadline_is_compared_after_the_last_wait(
     async with beside(migrated_url) as other:
         await held.hold_query(LOCK_RECEIPT, operation.id, operation.fingerprint)
         await other.hold(path)
-        deadline = datetime.now(UTC) + timedelta(seconds=1)
+        deadline = datetime.now(UTC) + timedelta(seconds=2)
         attempt = asyncio.ensure_future(
             postgres_store.edit(
                 path,
@@ -100,7 +85,7 @@ async def test_deadline_is_compared_after_the_last_wait(
             )
         )
         await held.waiting(1)
-        await after(deadline - timedelta(milliseconds=300))
+        await after(deadline - timedelta(seconds=1))
         await held.roll_back()
         await held.waiting(1)
         await after(deadline)
@@ -220,13 +205,12 @@ async def test_server_that_does_not_answer_is_given_up(
         wire(migrated_url, folder) as laid,
         await create_pool(laid.url, max_size=2, connect_timeout=1) as pool,
     ):
-        store = PostgresMemoryStore(pool, timeout=0.3)
-        await store.write(path, "text", expected_version=None)
+        patient, store = PostgresMemoryStore(pool), PostgresMemoryStore(pool, timeout=0.3)
+        await patient.write(path, "text", expected_version=None)
         laid.mute()
         with pytest.raises(MemoryStoreUnavailable):
             await store.read(path, max_chars=10)
         with pytest.raises(MemoryStoreUnavailable):
             await store.edit(path, Append(content="note"), max_chars=MAX_CHARS)
         laid.cut()
-        patient = PostgresMemoryStore(pool)
         assert await content_of(patient, path) is not None

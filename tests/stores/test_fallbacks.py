@@ -19,6 +19,7 @@ from durable_memory.notebook import (
     MemoryDeadlineExceeded,
     MemoryFault,
     MemoryRefusal,
+    MemoryScopeViolation,
     NotebookView,
     Remove,
     Replace,
@@ -187,10 +188,10 @@ async def test_files_of_another_scope_are_never_shown() -> None:
     """A store that returns a path outside the scope is at fault, and nothing is shown."""
     secret = LeakingStore(MemorySearchMatch(path="other/secret.md", snippet="s", score=1.0))
     bounds = {"limit": 5, "max_files": 5, "max_chars": 50, "max_file_chars": 50}
-    with pytest.raises(MemoryFault) as fault:
+    with pytest.raises(MemoryScopeViolation) as fault:
         await search_notebook(secret, "agent/", "walrus", **bounds)
     assert "secret" not in str(fault.value)
-    with pytest.raises(MemoryFault):
+    with pytest.raises(MemoryScopeViolation):
         await view_notebook(secret, "agent/", tail_chars=10, max_names=10)
 
 

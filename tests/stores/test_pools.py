@@ -6,8 +6,9 @@ import random
 import string
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
 
 import asyncpg
 import pytest
@@ -20,6 +21,7 @@ from durable_memory.notebook import (
     MemoryFault,
     MemoryOperationAbandonedError,
     MemoryOperationConflictError,
+    MemoryStoreRefused,
     MemoryStoreUnavailable,
     Replace,
 )
@@ -27,7 +29,9 @@ from durable_memory.stores import (
     InMemoryStore,
     PostgresConnection,
     PostgresMemoryStore,
+    check_store_url,
     create_pool,
+    migrate,
     open_store,
 )
 from durable_memory.stores.postgres.errors import translate, translated
@@ -52,6 +56,62 @@ async def test_our_pools_are_set_for_the_store(migrated_url: str, name: str, val
     opened = await create_pool(migrated_url, application_name="memory test", statement_timeout=7)
     async with opened as pool:
         assert await pool.fetchval(SETTINGS, name) == value
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"min_size": 11}, "min_size"),
+        ({"min_size": -1}, "min_size"),
+        ({"max_size": 0}, "max_size"),
+        ({"connect_timeout": 0}, "connect_timeout"),
+        ({"statement_timeout": -1}, "statement_timeout"),
+    ],
+    ids=str,
+)
+async def test_each_mistake_is_named(wrong: dict[str, Any], named: str) -> None:
+    """A size or a time that cannot be is said to be so, and the URL is not blamed for it."""
+    with pytest.raises(InvalidMemoryRequest, match=named) as error:
+        await create_pool("postgresql://nobody@127.0.0.1:1/none", **wrong)
+    assert "URL" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "banana",
+        "mysql://user:hunter2@db/memory",
+        "postgresql:db",
+        "postgresql://user:hunter2@db:port/memory",
+        "postgresql://user:hunter2@db:99999/memory",
+        "postgresql://user:hunter2@[db/memory",
+        "postgresql://user:hunter2@db/memory?port=many",
+        "postgresql://user:hunter2@db/memory?sslmode=hunter2",
+    ],
+)
+@pytest.mark.parametrize("use", [create_pool, migrate])
+async def test_url_that_is_none_is_not_repeated(
+    url: str, use: Callable[[str], Awaitable[object]]
+) -> None:
+    """A URL that is none is named as such, without the password that it may hold."""
+    with pytest.raises(InvalidMemoryRequest, match="URL") as error:
+        await use(url)
+    assert "hunter2" not in str(error.value)
+    assert error.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgres:///memory?host=/tmp&port=5432",
+        "postgresql://user@one:5432,two:5433/memory",
+        "postgresql://user@[::1]:5432/memory",
+    ],
+)
+def test_urls_with_several_hosts_sockets_and_ipv6_are_urls(url: str) -> None:
+    """What the driver connects to is not refused."""
+    check_store_url(url)
 
 
 async def test_proxy_is_sent_no_settings(migrated_url: str) -> None:
@@ -148,6 +208,8 @@ class StateError(Exception):
         (StateError("DM004"), MemoryDeadlineExceeded),
         (StateError("23514"), InvalidMemoryRequest),
         (StateError("40001"), MemoryStoreUnavailable),
+        (StateError("3D000"), MemoryStoreRefused),
+        (StateError("28P01"), MemoryStoreRefused),
         (StateError("53300"), MemoryStoreUnavailable),
         (StateError("57014"), MemoryStoreUnavailable),
         (StateError("57P01"), MemoryStoreUnavailable),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import asyncpg
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +17,7 @@ from durable_memory.notebook import (
     search_files,
     undo_splice,
 )
+from durable_memory.notebook.marks import NON_STARTER_CLASS, NON_STARTERS, cut_runs
 from durable_memory.stores import PostgresMemoryStore
 from durable_memory.testing.base import content_of
 from durable_memory.testing.samples import new_scope
@@ -22,8 +26,6 @@ SHARED = settings(
     deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150
 )
 STORABLE = st.characters(exclude_characters="\0", exclude_categories=["Cs", "Cn"])
-COMBINING = st.sampled_from("é\u0301\u0327가\u1161\u11a8ΣİßﬁＡ")
-NAMES = ["a.md", "B.md", "ab.md", "a-b.md", "가.md", "é.md", "MEMORY.md", "no one"]
 LINES = st.text(st.sampled_from("ab \t\n\r\x85\u2028가é"), max_size=20)
 WORDS = st.one_of(
     st.sampled_from(["ab", "AB", "aba", "b", "a-b", "a.b", "a_b", "(", "\\", "²", "2"]),
@@ -48,6 +50,12 @@ async def test_append_joins_as_the_notebook_does(
     assert added == append_addition(current or "", content)
 
 
+STACKS = st.text(sorted(NON_STARTERS), min_size=5, max_size=70) | st.text(
+    "\u0301\u0327\u0344\u0f73\u0345\uff9e\u3099\u034f", max_size=70
+)
+STACKED = st.lists(STACKS | st.sampled_from("aᾂǖΐ가か\u1161\U0001d160ΣA "), max_size=5).map("".join)
+
+
 @SHARED
 @given(
     text=st.text(
@@ -57,6 +65,51 @@ async def test_append_joins_as_the_notebook_does(
 async def test_text_folds_as_in_the_notebook(pool: asyncpg.Pool, text: str) -> None:
     """The database folds as Python does, for every character that both know."""
     assert await pool.fetchval("SELECT durable_memory.fold_v1($1)", text) == fold(text)
+
+
+async def test_non_starters_are_those_of_the_notebook(pool: asyncpg.Pool) -> None:
+    """The database cuts runs of the same characters, and knows of no other non-starters."""
+    assert await pool.fetchval("SELECT durable_memory.non_starters_v1()") == NON_STARTER_CLASS
+    matched, known = await pool.fetchrow(
+        """
+        SELECT string_agg(one, '') FILTER (WHERE one ~ durable_memory.non_starters_v1()),
+            -- Sorted before one of the highest class, or behind one of the lowest.
+            string_agg(one, '') FILTER (WHERE
+                left(normalize(U&'\\0345' || one, NFKD), 1) <> U&'\\0345'
+                OR left(normalize(one || U&'\\0334', NFKD), 1) = U&'\\0334')
+        FROM (SELECT chr(code) AS one FROM generate_series(1, x'1ffff'::integer) AS code
+            WHERE code NOT BETWEEN x'd800'::integer AND x'dfff'::integer) AS every
+        """
+    )
+    assert set(matched) == NON_STARTERS
+    assert set(known) <= NON_STARTERS
+
+
+@SHARED
+@given(text=STACKED)
+async def test_long_runs_are_cut_as_in_the_notebook(pool: asyncpg.Pool, text: str) -> None:
+    """The database cuts the same runs at the same places, also in what it folds."""
+    assert await pool.fetchval("SELECT durable_memory.cut_marks_v1($1)", text) == cut_runs(text)
+    known = "".join(each for each in text if unicodedata.category(each) != "Cn")
+    assert await pool.fetchval("SELECT durable_memory.fold_v1($1)", known) == fold(known)
+
+
+@pytest.mark.parametrize("marks", ["\u0301\u0327", "\u0344\u0327", "\U0001e08f\U00010efd"])
+async def test_run_as_long_as_a_file_is_searched_in_bounded_time(
+    pool: asyncpg.Pool, marks: str
+) -> None:
+    """A file of 64,000 marks is searched within the store's deadline, where it took minutes."""
+    store, scope = PostgresMemoryStore(pool, timeout=10), new_scope()
+    text = "a" + marks * 32_000 + " walrus"
+    await store.write(scope.path("a.md"), text, expected_version=None)
+    found = await store.search(
+        scope.prefix, "walrus", limit=1, max_files=1, max_chars=200, max_file_chars=65_536
+    )
+    assert "walrus" in found.matches[0].snippet
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute("SET LOCAL statement_timeout = '10s'")
+        folded = await connection.fetchval("SELECT durable_memory.fold_v1($1)", text)
+    assert folded.endswith(" walrus")
 
 
 @SHARED

@@ -12,7 +12,6 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
-from durable_memory.activities import MemoryActivities
 from durable_memory.notebook import Scope
 from durable_memory.stores import InMemoryStore
 from scripts import (
@@ -32,20 +31,14 @@ WORKFLOWS = [CarryingWorkflow, OversizeWorkflow, ResolvingWorkflow, ScriptWorkfl
 @pytest_asyncio.fixture(scope="module")
 async def served(temporal_client: Client) -> AsyncIterator[tuple[str, runs.Shelf]]:
     """A worker of this module: its queue, and where it finds its store."""
-    shelf = runs.Shelf()
-    activities = MemoryActivities(shelf).activities
-    async with runs.worker(
-        temporal_client, queue := runs.unique("queue"), activities=activities, workflows=WORKFLOWS
-    ):
-        yield queue, shelf
+    async with runs.serving(temporal_client, WORKFLOWS) as serving:
+        yield serving
 
 
 @pytest.fixture
 def store(served: tuple[str, runs.Shelf]) -> InMemoryStore:
     """A store of the test's own, on the worker."""
-    own = InMemoryStore()
-    served[1].store = own
-    return own
+    return served[1].renew()
 
 
 @pytest.fixture
@@ -270,7 +263,7 @@ async def test_counters_carried_through_continue_as_new(
         {"max_memory_size": 10_000_000},
         {"seconds": {"mutation": -1}},
         {"heading": "two\nlines"},
-        {"prefix": "no spaces"},
+        {"tool_prefix": "no spaces"},
         {"refresh": "sometimes"},
     ],
     ids=str,

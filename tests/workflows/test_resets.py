@@ -8,7 +8,7 @@ import runs
 from fleets import Fleet, Reader
 from temporalio.client import Client, WorkflowHandle
 
-from durable_memory.cli.demo.faults import row_lock
+from durable_memory.cli.faults import reset_before_model_call, row_lock
 from durable_memory.notebook import MAIN_FILENAME, Scope
 from durable_memory.stores import PostgresMemoryStore
 from durable_memory.workflows import AgentRequest, AgentWorkflow
@@ -53,14 +53,12 @@ async def test_two_resets_write_nothing_twice(
             await lock.release()
             await lock.wait_for_receipts(run.id, passed + 1)
             # Committed, and nobody was told: reset to before the model call that asked for it.
-            run = await runs.reset_before_model_call(
-                temporal_client, run, call=passed * CALLS_PER_PROMPT
-            )
+            run = await reset_before_model_call(temporal_client, run, passed * CALLS_PER_PROMPT)
             await first.kill()
     async with fleet.worker():
         assert (await run.result())["answered"] == len(PROMPTS)
         assert await reader.lines(scope) == ["begin", *PROMPTS]
-        again = await runs.reset_before_model_call(temporal_client, run, call=0)
+        again = await reset_before_model_call(temporal_client, run, 0)
         assert (await again.result())["answered"] == len(PROMPTS)
     assert await reader.lines(scope) == ["begin", *PROMPTS]
     ids = await runs.tool_call_ids(again)

@@ -14,7 +14,7 @@ from durable_memory.stores import InMemoryStore
 from scripts import SeveralWorkflow
 
 OWN = {"id": "own", "namespace": "someone", "heading": "Your notes"}
-ORG = {"id": "org", "agent_name": "org", "heading": "Org notes", "prefix": "org"}
+ORG = {"id": "org", "agent_name": "org", "heading": "Org notes", "tool_prefix": "org"}
 
 
 async def several(
@@ -54,14 +54,14 @@ async def test_each_tool_reaches_its_own_memory(temporal_client: Client) -> None
 
 async def test_two_on_one_scope_show_one_block(temporal_client: Client) -> None:
     """Of two memories on one scope the later block replaces the earlier."""
-    again = {**OWN, "id": "again", "heading": "The same", "prefix": "again"}
+    again = {**OWN, "id": "again", "heading": "The same", "tool_prefix": "again"}
     seen = await several(temporal_client, InMemoryStore(), [OWN, again], [["write_memory", "one"]])
     (block,) = seen["blocks"]
     assert "## The same" in block
 
 
 @pytest.mark.parametrize(
-    "second", [{**ORG, "prefix": ""}, {**ORG, "id": "own"}], ids=["tool names", "id"]
+    "second", [{**ORG, "tool_prefix": ""}, {**ORG, "id": "own"}], ids=["tool names", "id"]
 )
 async def test_clashes_are_refused(temporal_client: Client, second: dict[str, str]) -> None:
     """Two memories with the same tool names, or the same id, are refused by name."""

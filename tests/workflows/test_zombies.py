@@ -13,7 +13,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client
 
 from durable_memory.activities import ModelActivities
-from durable_memory.cli.demo.faults import row_lock, until
+from durable_memory.cli.faults import reset_before_model_call, row_lock, until
 from durable_memory.notebook import (
     MAIN_FILENAME,
     ModelRequest,
@@ -128,7 +128,7 @@ async def test_write_from_before_a_reset_cannot_land_after_its_deadline(
             {
                 "task_queue": fleet.queue,
                 "namespace": SCOPE.namespace,
-                "seconds": {"attempt": 2, "mutation": 4},
+                "seconds": {"attempt": 4, "mutation": 8},
             },
             id=runs.unique("asking"),
             task_queue=agents,
@@ -137,7 +137,7 @@ async def test_write_from_before_a_reset_cannot_land_after_its_deadline(
         late.stop()
         await lock.release()
         deadline = await runs.deadline_of(run)
-        again = await runs.reset_before_model_call(temporal_client, run, call=0)
+        again = await reset_before_model_call(temporal_client, run, 0)
         async with fleet.worker():
             await again.result()
             assert await reader.lines(SCOPE) == ["draft 2"]
@@ -178,7 +178,7 @@ async def test_timed_out_write_is_told_as_it_is(
                 {
                     "task_queue": fleet.queue,
                     "namespace": SCOPE.namespace,
-                    "seconds": {"attempt": 8, "mutation": 8, "settle": 60},
+                    "seconds": {"attempt": 10, "mutation": 10, "settle": 60},
                 },
                 [write("late"), {"do": "wait", "for": "released"}, write("next")],
             )

@@ -1,0 +1,194 @@
+"""`durable-memory entries`: the entries of one actor in one memory store."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ..notebook import EntryFilter, EntryKey, MemoryNotFound
+from ..stores import Backend, Entry, EntryMatch, EntryMutation, EntryVersion
+from .backend import Json, Yes, confirm, on_backend, print_json, print_rows
+from .errors import MISUSED, CommandError
+
+app = typer.Typer(help="Entries of memory stores.", no_args_is_help=True)
+
+Store = Annotated[str, typer.Argument(help="The memory store's id.")]
+Id = Annotated[str, typer.Argument(help="The entry's id.", metavar="ENTRY")]
+Path = Annotated[str, typer.Argument(help="Such as /preferences/style.md.")]
+Actor = Annotated[str, typer.Option(help="Whose memory.")]
+Session = Annotated[str | None, typer.Option(help="Of this session only.")]
+Prefix = Annotated[str | None, typer.Option(help="At this path and below it.")]
+Limit = Annotated[int, typer.Option(min=1, max=100, help="Entries at most.")]
+Content = Annotated[str, typer.Argument(help="The text; - reads standard input.")]
+Description = Annotated[str | None, typer.Option(help="Short text for search.")]
+
+
+@app.command("list")
+def list_(
+    store: Store,
+    *,
+    actor: Actor,
+    path: Annotated[str | None, typer.Option(help="Exactly this path.")] = None,
+    prefix: Prefix = None,
+    session: Session = None,
+    limit: Annotated[int, typer.Option(min=1, help="Entries at most.")] = 1_000,
+    as_json: Json = False,
+) -> None:
+    """List entries, without their contents; with them as JSON."""
+
+    async def work(backend: Backend) -> list[Entry]:
+        where = EntryFilter(path=path, path_prefix=prefix, session=session)
+        found: list[Entry] = []
+        after = None
+        while len(found) < limit:
+            size = min(100, limit - len(found))
+            page = await backend.entries.list_entries(
+                store, actor, limit=size, where=where, after=after, content=as_json
+            )
+            found.extend(page.entries)
+            after = page.next
+            if after is None:
+                break
+        return found
+
+    found = on_backend(work)
+    if as_json:
+        print_json(found)
+    else:
+        columns = ("id", "path", "session", "version", "updated", "description")
+        print_rows(columns, [_row(entry) for entry in found])
+
+
+@app.command()
+def get(store: Store, entry: Id, *, as_json: Json = False) -> None:
+    """Print the content of an entry; all of it as JSON."""
+
+    async def work(backend: Backend) -> Entry:
+        found = await backend.entries.get(store, entry)
+        if found is None:
+            raise MemoryNotFound("No such entry.")
+        return found
+
+    found = on_backend(work)
+    if as_json:
+        print_json(found)
+    else:
+        sys.stdout.write(found.content or "")
+
+
+@app.command()
+def search(
+    store: Store,
+    query: Annotated[str, typer.Argument(help="Natural language.")],
+    *,
+    actor: Actor,
+    prefix: Prefix = None,
+    session: Session = None,
+    limit: Limit = 10,
+    as_json: Json = False,
+) -> None:
+    """Search entries, best first."""
+
+    async def work(backend: Backend) -> list[EntryMatch]:
+        where = EntryFilter(path_prefix=prefix, session=session)
+        return list(await backend.entries.search(store, actor, query, limit=limit, where=where))
+
+    found = on_backend(work)
+    if as_json:
+        print_json(found)
+    else:
+        rows = [(f"{match.score:.3f}", *_row(match.entry)[:3]) for match in found]
+        print_rows(("score", "id", "path", "session"), rows)
+
+
+@app.command()
+def put(
+    store: Store,
+    path: Path,
+    content: Content,
+    *,
+    actor: Actor,
+    session: Session = None,
+    description: Description = None,
+    as_json: Json = False,
+) -> None:
+    """Create an entry or replace its content, in one step."""
+    text = _text(content)
+
+    async def work(backend: Backend) -> EntryMutation:
+        key = EntryKey(store=store, actor=actor, path=path, session=session)
+        return await backend.entries.put(key, content=text, description=description)
+
+    _say(on_backend(work), as_json=as_json)
+
+
+@app.command()
+def append(
+    store: Store,
+    path: Path,
+    content: Content,
+    *,
+    actor: Actor,
+    session: Session = None,
+    as_json: Json = False,
+) -> None:
+    """Add lines to an entry, in one step; creates it."""
+    text = _text(content)
+
+    async def work(backend: Backend) -> EntryMutation:
+        key = EntryKey(store=store, actor=actor, path=path, session=session)
+        return await backend.entries.append(key, content=text)
+
+    _say(on_backend(work), as_json=as_json)
+
+
+@app.command()
+def delete(store: Store, entry: Id, *, yes: Yes = False) -> None:
+    """Delete one entry."""
+    confirm(f"Delete the entry {entry}?", yes=yes)
+
+    async def work(backend: Backend) -> EntryMutation:
+        return await backend.entries.delete(store, entry)
+
+    on_backend(work)
+
+
+@app.command()
+def history(store: Store, entry: Id, *, limit: Limit = 20, as_json: Json = False) -> None:
+    """List the versions of an entry, newest first."""
+
+    async def work(backend: Backend) -> list[EntryVersion]:
+        return list(await backend.entries.history(store, entry, limit=limit))
+
+    found = on_backend(work)
+    if as_json:
+        print_json(found)
+    else:
+        rows = [
+            (step.version, step.written_at, len(step.change.removed), len(step.change.added))
+            for step in found
+        ]
+        print_rows(("version", "written", "removed", "added"), rows)
+
+
+def _text(content: str) -> str:
+    if content != "-":
+        return content
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError:
+        raise CommandError("standard input is not UTF-8", exit_code=MISUSED) from None
+
+
+def _row(entry: Entry) -> tuple[object, ...]:
+    key = entry.key
+    return (entry.id, key.path, key.session, entry.version, entry.updated_at, entry.description)
+
+
+def _say(done: EntryMutation, *, as_json: bool) -> None:
+    if as_json:
+        print_json(done)
+    elif done.entry is not None:
+        typer.echo(f"{done.entry.id} is at version {done.version}.")

@@ -1,0 +1,148 @@
+"""`durable-memory stores`: memory stores and their grants."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ..notebook import MemoryNotFound
+from ..stores import Backend, EntryStoreInfo, Grant, Permission, Principal
+from .backend import Json, Yes, confirm, on_backend, print_json, print_rows
+from .tokens import Kind, KindOption, principal
+
+app = typer.Typer(help="Memory stores and their grants.", no_args_is_help=True)
+
+Id = Annotated[str, typer.Argument(help="The memory store's id.", metavar="STORE")]
+Name = Annotated[str, typer.Argument(help="The principal's name.", metavar="PRINCIPAL")]
+Description = Annotated[str, typer.Option(help="For people.")]
+
+_PAGE = 100
+_COLUMNS = ("id", "creator", "created_at", "updated_at", "description")
+
+
+@app.command("list")
+def list_(*, as_json: Json = False) -> None:
+    """List all memory stores."""
+
+    async def work(backend: Backend) -> list[EntryStoreInfo]:
+        page = await backend.entries.list_stores(limit=_PAGE)
+        found = list(page.stores)
+        while page.next is not None:
+            page = await backend.entries.list_stores(limit=_PAGE, after=page.next)
+            found.extend(page.stores)
+        return found
+
+    _print(on_backend(work), as_json=as_json)
+
+
+@app.command()
+def get(store: Id, *, as_json: Json = False) -> None:
+    """Show one memory store."""
+
+    async def work(backend: Backend) -> EntryStoreInfo:
+        found = await backend.entries.get_store(store)
+        if found is None:
+            raise MemoryNotFound("No such memory store.")
+        return found
+
+    _print(on_backend(work), as_json=as_json)
+
+
+@app.command()
+def create(
+    store: Id,
+    *,
+    creator: Annotated[str, typer.Option(help="Principal that gets WRITE and manages grants.")],
+    kind: KindOption = Kind.USER,
+    description: Description = "",
+    as_json: Json = False,
+) -> None:
+    """Create a memory store for a principal."""
+
+    async def work(backend: Backend) -> EntryStoreInfo:
+        owner = principal(creator, kind).key
+        return await backend.entries.create_store(store, creator=owner, description=description)
+
+    _print(on_backend(work), as_json=as_json)
+
+
+@app.command()
+def update(
+    store: Id,
+    *,
+    description: Annotated[str, typer.Option(help="For people.")],
+    as_json: Json = False,
+) -> None:
+    """Change the description."""
+
+    async def work(backend: Backend) -> EntryStoreInfo:
+        return await backend.entries.update_store(store, description=description)
+
+    _print(on_backend(work), as_json=as_json)
+
+
+@app.command()
+def delete(store: Id, *, yes: Yes = False) -> None:
+    """Delete a memory store with all that is in it."""
+    confirm(f"Delete the memory store {store} with every entry in it?", yes=yes)
+
+    async def work(backend: Backend) -> None:
+        if not await backend.entries.delete_store(store):
+            raise MemoryNotFound("No such memory store.")
+
+    on_backend(work)
+
+
+@app.command()
+def grants(store: Id, *, as_json: Json = False) -> None:
+    """List what was granted; the creator's own WRITE is not among it."""
+
+    async def work(backend: Backend) -> list[Grant]:
+        page = await backend.grants.list_grants(store, limit=_PAGE)
+        found = list(page.grants)
+        while page.next is not None:
+            page = await backend.grants.list_grants(store, limit=_PAGE, after=page.next)
+            found.extend(page.grants)
+        return found
+
+    found = on_backend(work)
+    if as_json:
+        print_json(found)
+    else:
+        rows = [(each.principal.name, each.principal.type, each.permission) for each in found]
+        print_rows(("principal", "type", "permission"), rows)
+
+
+@app.command()
+def grant(store: Id, name: Name, permission: Permission, *, kind: KindOption = Kind.USER) -> None:
+    """Grant READ or WRITE."""
+
+    async def work(backend: Backend) -> None:
+        given = Grant(principal=principal(name, kind), permission=permission)
+        await backend.grants.grant(store, given)
+
+    on_backend(work)
+
+
+@app.command()
+def revoke(store: Id, name: Name, *, kind: KindOption = Kind.USER) -> None:
+    """Take all that was granted to a principal."""
+
+    async def work(backend: Backend) -> None:
+        if not await backend.grants.revoke(store, principal(name, kind)):
+            raise MemoryNotFound("Nothing was granted to it.")
+
+    on_backend(work)
+
+
+def _print(found: EntryStoreInfo | list[EntryStoreInfo], *, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    rows = found if isinstance(found, list) else [found]
+    print_rows(_COLUMNS, [[_cell(info, column) for column in _COLUMNS] for info in rows])
+
+
+def _cell(info: EntryStoreInfo, column: str) -> object:
+    return Principal.of_key(info.creator).name if column == "creator" else getattr(info, column)

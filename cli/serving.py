@@ -1,0 +1,30 @@
+"""`durable-memory serve`: the memory service, until a signal."""
+
+from __future__ import annotations
+
+import asyncio
+
+from .. import logs
+from ..settings import Settings
+from .errors import FAILED, MISUSED, CommandError
+
+
+def run_serve() -> int:
+    """Serve as the environment says, and return the exit code.
+
+    Raises:
+        CommandError: The service is not installed, or the database does not answer.
+    """
+    settings = Settings.load()
+    try:
+        # An extra: workers do without a web framework.
+        from ..service import serve  # noqa: PLC0415
+    except ModuleNotFoundError:
+        message = "the service is not installed: pip install 'durable-memory[serve]'"
+        raise CommandError(message, exit_code=MISUSED) from None
+    logs.configure(level=settings.log_level, as_json=settings.log_format == "json")
+    try:
+        asyncio.run(serve(settings))
+    except ConnectionError as error:
+        raise CommandError(str(error), exit_code=FAILED) from None
+    return 0

@@ -1,0 +1,111 @@
+"""What every request passes before a route sees it, and what is left when one fails.
+
+In this order: a token that is known, a query that is UTF-8, a body that is not too large. Without a
+token nothing is parsed and nothing is kept in memory. What comes out of a route is answered by
+`errors.py`, whatever it is.
+
+The log has a line for each request: the name of its route and not its URL, status, milliseconds.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from urllib.parse import unquote_to_bytes
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .. import logs
+from ..stores import Token, TokenStore, authenticate
+from .bodies import Body, ClientGone
+from .errors import ServiceError, handle
+
+_CALLER = "durable_memory.caller"
+_OPEN = frozenset(
+    {"/.well-known/databricks-config", "/telemetry-ext", "/healthz", "/openapi.json", "/docs"}
+)
+
+_log = logging.getLogger("durable_memory.service")
+
+
+class Boundary:
+    """The outermost application.
+
+    Args:
+        app: The routes.
+        tokens: Whom to let in.
+    """
+
+    def __init__(self, app: ASGIApp, tokens: TokenStore) -> None:
+        self._app = app
+        self._tokens = tokens
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        watched = _Watched(send)
+        began = time.perf_counter()
+        try:
+            await self._answer(scope, Body(receive), watched)
+        except ClientGone:
+            return
+        _report(scope, watched.status, time.perf_counter() - began)
+
+    async def _answer(self, scope: Scope, body: Body, send: _Watched) -> None:
+        try:
+            await self._serve(scope, body, send)
+        except ClientGone:
+            raise
+        except Exception as error:  # noqa: BLE001  (whatever it is, it is answered and logged)
+            # What came out of a route was answered there, and only passes by here.
+            if not send.status:
+                await body.drain()
+                response = await handle(Request(scope), error)
+                await response(scope, body.receive, send)
+
+    async def _serve(self, scope: Scope, body: Body, send: Send) -> None:
+        if scope["path"] not in _OPEN:
+            scope[_CALLER] = await self._authenticate(Request(scope))
+        try:
+            unquote_to_bytes(scope["query_string"]).decode()
+        except UnicodeDecodeError:
+            raise ServiceError.invalid("The query is not UTF-8.") from None
+        await body.read()
+        await self._app(scope, body.receive, send)
+
+    async def _authenticate(self, request: Request) -> Token:
+        kind, _, text = request.headers.get("authorization", "").partition(" ")
+        found = await authenticate(self._tokens, text.strip())
+        if found is None or kind.lower() != "bearer":
+            raise ServiceError(
+                401, "UNAUTHENTICATED", "Send a valid token: Authorization: Bearer dm_…"
+            )
+        return found
+
+
+class _Watched:
+    """Passes a response on, and remembers its status."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+        await self._send(message)
+
+
+def token_of(request: Request) -> Token:
+    """Return the token that a request came with."""
+    found: Token = request.scope[_CALLER]
+    return found
+
+
+def _report(scope: Scope, status: int, seconds: float) -> None:
+    operation = getattr(scope.get("endpoint"), "__name__", "")
+    line = logs.fields(operation=operation, status=status, ms=round(seconds * 1000, 1))
+    _log.info("request", extra=line)

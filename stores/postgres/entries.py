@@ -1,0 +1,386 @@
+"""The store of entries on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from ...notebook import (
+    MAX_ENTRY_RESULTS,
+    ROOT_PREFIX,
+    Append,
+    EntryFilter,
+    EntryKey,
+    InvalidMemoryRequest,
+    MemoryAlreadyExists,
+    MemoryConflictError,
+    MemoryNotFound,
+    append_addition,
+    check_actor,
+    check_content,
+    check_description,
+    check_edit,
+    check_entry_id,
+    check_entry_path,
+    check_entry_query,
+    check_store_id,
+)
+from ..checks import check_bound, check_deadline, check_operation, parse_version
+from ..embedding import Embedder
+from ..entries import (
+    EVERYTHING,
+    PLAIN_WRITE,
+    Entry,
+    EntryCursor,
+    EntryMatch,
+    EntryMutation,
+    EntryPage,
+    EntryStoreInfo,
+    EntryStorePage,
+    EntryVersion,
+    EntryWrite,
+)
+from ..protocols import MemoryOperation
+from .calls import Caller, Row
+from .changes import identity
+from .entrychanges import EntryChange, EntryMutator, replay
+from .entryrows import entry, rebuilt, store_info, version_step
+from .entrysearch import EntrySearch
+from .pool import PostgresPool
+
+_NEWEST = 2**63 - 1
+_RACES = 16
+"""Times a change that needs what it reads is tried anew after another writer was faster."""
+
+
+class PostgresEntryStore:
+    """Memory stores and entries in the schema `durable_memory`, made by `migrate`.
+
+    Args:
+        pool: asyncpg's pool, or one that looks like it; the caller's.
+        timeout: Seconds that one call may take, the wait for a connection included.
+        embedder: Adds meaning to search; without one it goes by words.
+        embed_timeout: Seconds that a search waits for the embedder before it goes by words.
+    """
+
+    def __init__(
+        self,
+        pool: PostgresPool,
+        *,
+        timeout: float = 10.0,
+        embedder: Embedder | None = None,
+        embed_timeout: float = 2.0,
+    ) -> None:
+        self._caller = Caller(pool=pool, timeout=timeout)
+        self._search = EntrySearch(
+            caller=self._caller, embedder=embedder, embed_timeout=embed_timeout
+        )
+
+    async def create_store(
+        self, store: str, *, creator: str, description: str = ""
+    ) -> EntryStoreInfo:
+        """See `EntryStore.create_store`. One round trip."""
+        check_store_id(store)
+        check_description(description)
+        row = await self._caller.mutate("create_memory_store", store, description, creator)
+        if row["id"] is None:
+            raise MemoryAlreadyExists
+        return store_info(row)
+
+    async def get_store(self, store: str) -> EntryStoreInfo | None:
+        """See `EntryStore.get_store`. One round trip."""
+        row = await self._caller.row("get_memory_store", check_store_id(store))
+        return None if row is None else store_info(row)
+
+    async def list_stores(self, *, limit: int, after: str | None = None) -> EntryStorePage:
+        """See `EntryStore.list_stores`. One round trip."""
+        check_bound("limit", limit)
+        place = EntryCursor(path=after or "")
+        rows = await self._caller.rows("list_memory_stores", place.path, limit + 1)
+        stores = [store_info(row) for row in rows[:limit]]
+        return EntryStorePage(stores=stores, next=stores[-1].id if len(rows) > limit else None)
+
+    async def update_store(self, store: str, *, description: str) -> EntryStoreInfo:
+        """See `EntryStore.update_store`. One round trip."""
+        check_store_id(store)
+        check_description(description)
+        row = await self._caller.mutate("update_memory_store", store, description)
+        if row["id"] is None:
+            raise MemoryNotFound
+        return store_info(row)
+
+    async def delete_store(self, store: str) -> bool:
+        """See `EntryStore.delete_store`. One round trip."""
+        row = await self._caller.mutate("delete_memory_store", check_store_id(store))
+        existed: bool = row["existed"]
+        return existed
+
+    async def create(
+        self,
+        key: EntryKey,
+        *,
+        content: str = "",
+        description: str = "",
+        entry_id: str | None = None,
+        write: EntryWrite = PLAIN_WRITE,
+    ) -> EntryMutation:
+        """See `EntryStore.create`. One round trip."""
+        if entry_id is not None:
+            check_entry_id(entry_id)
+        change = EntryChange(
+            kind="create",
+            store=key.store,
+            key=key,
+            entry_id=entry_id,
+            content=check_content(content),
+            description=check_description(description),
+        )
+        return await self._mutator(write).apply(change)
+
+    async def put(
+        self,
+        key: EntryKey,
+        *,
+        content: str,
+        description: str | None = None,
+        expected_version: str | None = None,
+        write: EntryWrite = PLAIN_WRITE,
+    ) -> EntryMutation:
+        """See `EntryStore.put`. One round trip."""
+        change = EntryChange(
+            kind="put",
+            store=key.store,
+            key=key,
+            expected=expected_version,
+            content=check_content(content),
+            description=None if description is None else check_description(description),
+        )
+        return await self._mutator(write).apply(change)
+
+    async def append(
+        self,
+        key: EntryKey,
+        *,
+        content: str,
+        description: str | None = None,
+        expected_version: str | None = None,
+        write: EntryWrite = PLAIN_WRITE,
+    ) -> EntryMutation:
+        """See `EntryStore.append`. One round trip; with a description at least two."""
+        check_edit(Append(content=content))
+        if description is not None:
+            return await self._append_described(key, content, description, expected_version, write)
+        change = EntryChange(
+            kind="append", store=key.store, key=key, expected=expected_version, content=content
+        )
+        return await self._mutator(write).apply(change)
+
+    async def _append_described(
+        self, key: EntryKey, added: str, description: str, expected: str | None, write: EntryWrite
+    ) -> EntryMutation:
+        check_description(description)
+        for _ in range(_RACES):
+            current = await self.find(key)
+            before = (current.content if current else None) or ""
+            change = EntryChange(
+                kind="put" if current else "create",
+                store=key.store,
+                key=key,
+                expected=expected or (current.version if current else None),
+                content=check_content(before + append_addition(before, added)),
+                description=description,
+            )
+            try:
+                return await self._mutator(write).apply(change)
+            except (MemoryConflictError, MemoryAlreadyExists):
+                if expected is not None:
+                    raise
+        raise MemoryConflictError
+
+    async def get(self, store: str, entry_id: str, *, content: bool = True) -> Entry | None:
+        """See `EntryStore.get`. One round trip."""
+        check_store_id(store)
+        row = await self._caller.row("get_entry", store, check_entry_id(entry_id), content)
+        return None if row is None else entry(row)
+
+    async def find(self, key: EntryKey, *, content: bool = True) -> Entry | None:
+        """See `EntryStore.find`. One round trip."""
+        where = (key.store, key.actor, key.session or "", key.path)
+        row = await self._caller.row("find_entry", *where, content)
+        return None if row is None else entry(row)
+
+    async def list_entries(
+        self,
+        store: str,
+        actor: str,
+        *,
+        limit: int,
+        where: EntryFilter = EVERYTHING,
+        after: EntryCursor | None = None,
+        content: bool = True,
+    ) -> EntryPage:
+        """See `EntryStore.list_entries`. One round trip."""
+        check_bound("limit", limit)
+        rows = await self._caller.rows(
+            "list_entries",
+            check_store_id(store),
+            check_actor(actor),
+            *path_ranges(where),
+            None if where.path is not None else where.session,
+            after.path if after else "",
+            (after.session or "") if after else "",
+            limit + 1,
+            content,
+        )
+        entries = [entry(row) for row in rows[:limit]]
+        more = len(rows) > limit
+        return EntryPage(entries=entries, next=_cursor(entries[-1]) if more else None)
+
+    async def search(
+        self,
+        store: str,
+        actor: str,
+        query: str,
+        *,
+        limit: int = 10,
+        where: EntryFilter = EVERYTHING,
+        content: bool = True,
+    ) -> Sequence[EntryMatch]:
+        """See `EntryStore.search`. One round trip, after the embedder's."""
+        if check_bound("limit", limit) > MAX_ENTRY_RESULTS:
+            raise InvalidMemoryRequest(f"limit is at most {MAX_ENTRY_RESULTS}")
+        return await self._search.search(
+            check_store_id(store),
+            check_actor(actor),
+            check_entry_query(query),
+            limit=limit,
+            paths=path_ranges(where),
+            session=None if where.path is not None else where.session,
+            content=content,
+        )
+
+    async def update(
+        self,
+        store: str,
+        entry_id: str,
+        *,
+        content: str | None = None,
+        description: str | None = None,
+        expected_version: str | None = None,
+        write: EntryWrite = PLAIN_WRITE,
+    ) -> EntryMutation:
+        """See `EntryStore.update`. One round trip; two for a new description alone."""
+        change = EntryChange(
+            kind="update",
+            store=check_store_id(store),
+            entry_id=check_entry_id(entry_id),
+            expected=expected_version,
+            content=None if content is None else check_content(content),
+            description=None if description is None else check_description(description),
+        )
+        if content is not None:
+            return await self._mutator(write).apply(change)
+        if description is None:
+            raise InvalidMemoryRequest("an update changes content, description or both")
+        return await self._describe(change, write)
+
+    async def _describe(self, change: EntryChange, write: EntryWrite) -> EntryMutation:
+        """Change a description; terms are of the whole text, so that is read first."""
+        for _ in range(_RACES):
+            current = await self.get(change.store, change.entry_id or "")
+            planned = replace(
+                change,
+                expected=change.expected or (current.version if current else None),
+                indexed=(current.content if current else None) or "",
+            )
+            try:
+                # Also without an entry: a receipt may answer.
+                return await self._mutator(write).apply(planned)
+            except MemoryConflictError:
+                if change.expected is not None:
+                    raise
+        raise MemoryConflictError
+
+    async def delete(
+        self,
+        store: str,
+        entry_id: str,
+        *,
+        expected_version: str | None = None,
+        write: EntryWrite = PLAIN_WRITE,
+    ) -> EntryMutation:
+        """See `EntryStore.delete`. One round trip."""
+        change = EntryChange(
+            kind="delete",
+            store=check_store_id(store),
+            entry_id=check_entry_id(entry_id),
+            expected=expected_version,
+        )
+        return await self._mutator(write).apply(change)
+
+    async def forget(
+        self, store: str, actor: str, path: str, *, write: EntryWrite = PLAIN_WRITE
+    ) -> EntryMutation:
+        """See `EntryStore.forget`. One round trip."""
+        check_store_id(store)
+        check_actor(actor)
+        return await self._mutator(write).forget(store, actor, check_entry_path(path))
+
+    async def history(
+        self, store: str, entry_id: str, *, limit: int, before: str | None = None
+    ) -> Sequence[EntryVersion]:
+        """See `EntryStore.history`. One round trip."""
+        check_bound("limit", limit)
+        bound = _NEWEST if before is None else parse_version(before)
+        where = (check_store_id(store), check_entry_id(entry_id))
+        rows = await self._caller.rows("entry_history", *where, bound, limit)
+        if not rows:
+            raise MemoryNotFound
+        return [version_step(row) for row in rows if row["version"] is not None]
+
+    async def read_version(self, store: str, entry_id: str, version: str) -> Entry | None:
+        """See `EntryStore.read_version`. One round trip, over every step since that version."""
+        where = (check_store_id(store), check_entry_id(entry_id))
+        rows = await self._caller.rows("entry_steps_since", *where, parse_version(version))
+        return rebuilt(rows, version, None)
+
+    async def get_operation(self, operation: MemoryOperation) -> EntryMutation | None:
+        """See `EntryStore.get_operation`. At most two round trips."""
+        check_operation(operation)
+        row = await self._caller.row("get_entry_operation", operation.id)
+        return None if row is None else await replay(self._caller, row, operation)
+
+    async def settle(
+        self, operation: MemoryOperation, *, deadline: datetime | None = None
+    ) -> EntryMutation:
+        """See `EntryStore.settle`. Waits for an attempt that is under way."""
+        check_operation(operation)
+        check_deadline(deadline)
+        wait = self._caller.timeout_ms
+        row: Row = await self._caller.mutate("settle", *identity(operation), wait)
+        if row["abandoned"]:
+            return EntryMutation(abandoned=True, replayed=row["replayed"])
+        found = await self.get_operation(operation)
+        # A receipt can go only by the sweep, between the two.
+        return found or EntryMutation(existed=row["existed"], replayed=True)
+
+    def _mutator(self, write: EntryWrite) -> EntryMutator:
+        return EntryMutator(caller=self._caller, write=write)
+
+
+def path_ranges(where: EntryFilter) -> tuple[str, str, str]:
+    """Return what a filter admits: one path, and a range from the second up to the third.
+
+    Bytewise, what lies below `/a` is from `/a/` up to `/a0`, as `0` follows `/`.
+    """
+    if where.path is not None:
+        return where.path, "", ""
+    prefix = (where.path_prefix or ROOT_PREFIX).removesuffix("/")
+    if not prefix:
+        return "", "/", "0"
+    return prefix, f"{prefix}/", f"{prefix}0"
+
+
+def _cursor(last: Entry) -> EntryCursor:
+    return EntryCursor(path=last.key.path, session=last.key.session)

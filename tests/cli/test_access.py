@@ -1,0 +1,157 @@
+"""`durable-memory token`, `stores` and `entries`, as one types them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+PROGRAM = """
+import json, sys
+from durable_memory.cli import main
+for line in sys.stdin:
+    code = main(json.loads(line))
+    sys.stdout.flush()
+    print(json.dumps({"code": code}), flush=True)
+"""
+
+
+class Terminal:
+    """Runs commands on one database, in a process of their own."""
+
+    def __init__(self, database: str) -> None:
+        self._environment = {**os.environ, "DURABLE_MEMORY_STORE": database, "COLUMNS": "200"}
+
+    def run(self, *commands: tuple[str, ...]) -> list[tuple[int, list[str]]]:
+        """Run commands one after the other; return each one's exit code and lines."""
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env=self._environment,
+            input="".join(json.dumps(command) + "\n" for command in commands),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        said: list[tuple[int, list[str]]] = []
+        lines: list[str] = []
+        for line in done.stdout.splitlines():
+            if line.startswith('{"code": '):
+                said.append((json.loads(line)["code"], lines))
+                lines = []
+            else:
+                lines.append(line)
+        self.errors = done.stderr
+        return said
+
+
+@pytest.fixture
+def terminal(empty_database_url: str) -> Terminal:
+    """A terminal on a new database."""
+    return Terminal(empty_database_url)
+
+
+def _json(said: tuple[int, list[str]]) -> Any:
+    code, lines = said
+    assert code == 0
+    return json.loads(lines[0])
+
+
+def test_tokens(terminal: Terminal) -> None:
+    """A token is shown once; the list has its principal and never its secret."""
+    made, plain, listed, table = terminal.run(
+        ("token", "create", "app-1", "--type", "service-principal", "--admin", "--json"),
+        ("token", "create", "you@example.com"),
+        ("token", "list", "--json"),
+        ("token", "list"),
+    )
+    token = _json(made)
+    assert token["token"].startswith(f"dm_{token['id']}_")
+    assert len(plain[1]) == 1
+    (first, second) = _json(listed)
+    assert (first["principal"], first["type"], first["admin"]) == (
+        "app-1",
+        "SERVICE_PRINCIPAL",
+        True,
+    )
+    assert (second["principal"], second["admin"], second["revoked"]) == (
+        "you@example.com",
+        False,
+        None,
+    )
+    shown = "\n".join(table[1])
+    assert token["id"] in shown
+    secrets = [token["token"].rpartition("_")[2], plain[1][0][20:]]
+    assert not [secret for secret in secrets if secret in shown or secret in str(listed)]
+    ended, again, after = terminal.run(
+        ("token", "revoke", token["id"]),
+        ("token", "revoke", token["id"]),
+        ("token", "list", "--json"),
+    )
+    assert (ended[0], again[0]) == (0, 1)
+    assert _json(after)[0]["revoked"] is not None
+
+
+def test_stores_and_their_grants(terminal: Terminal) -> None:
+    """Memory stores are made for a principal, listed, changed, granted and deleted."""
+    said = terminal.run(
+        ("stores", "create", "my-store", "--creator", "you@example.com", "--json"),
+        ("stores", "create", "my-store", "--creator", "you@example.com"),
+        ("stores", "update", "my-store", "--description", "for [notes]"),
+        ("stores", "list"),
+        ("stores", "grant", "my-store", "app-1", "READ", "--type", "service-principal"),
+        ("stores", "grants", "my-store", "--json"),
+        ("stores", "revoke", "my-store", "app-1", "--type", "service-principal"),
+        ("stores", "revoke", "my-store", "app-1", "--type", "service-principal"),
+        ("stores", "delete", "my-store"),
+        ("stores", "delete", "my-store", "--yes"),
+        ("stores", "get", "my-store"),
+        ("stores", "get", "My Store"),
+    )
+    assert [code for code, _ in said] == [0, 1, 0, 0, 0, 0, 0, 1, 2, 0, 1, 2]
+    assert _json(said[0])["creator"] == "USER:you@example.com"
+    assert "for [notes]" in said[3][1][1]
+    (grant,) = _json(said[5])
+    assert (grant["principal"]["name"], grant["permission"]) == ("app-1", "READ")
+    assert terminal.errors.count("\n") == 5
+
+
+def test_entries(terminal: Terminal) -> None:
+    """Entries are put, appended, found, listed, read and deleted, for people and for programs."""
+    actor = ("--actor", "you@example.com")
+    terminal.run(("stores", "create", "my-store", "--creator", "you@example.com"))
+    said = terminal.run(
+        ("entries", "put", "my-store", "/tea", "Drinks green tea.", *actor, "--json"),
+        ("entries", "append", "my-store", "/tea", "No sugar.", *actor),
+        ("entries", "put", "my-store", "/pets", "Has a dog.", *actor, "--session", "s1"),
+        ("entries", "list", "my-store", *actor, "--json"),
+        ("entries", "list", "my-store", *actor),
+        ("entries", "search", "my-store", "green tea", *actor, "--json"),
+        ("entries", "put", "my-store", "no-slash", "x", *actor),
+        ("entries", "list", "my-store", "--actor", ""),
+    )
+    assert [code for code, _ in said] == [0, 0, 0, 0, 0, 0, 2, 2]
+    entry = _json(said[0])["entry"]["id"]
+    assert [each["key"]["path"] for each in _json(said[3])] == ["/pets", "/tea"]
+    assert len(said[4][1]) == 3
+    assert _json(said[5])[0]["entry"]["id"] == entry
+    got, steps, gone, after = terminal.run(
+        ("entries", "get", "my-store", entry),
+        ("entries", "history", "my-store", entry, "--json"),
+        ("entries", "delete", "my-store", entry, "--yes"),
+        ("entries", "get", "my-store", entry),
+    )
+    assert got[1] == ["Drinks green tea.", "No sugar."]
+    assert len(_json(steps)) == 2
+    assert (gone[0], after[0]) == (0, 1)
+
+
+def test_a_store_that_is_no_database_is_said() -> None:
+    """Commands on another store than PostgreSQL name the variable, in one line."""
+    terminal = Terminal("memory:")
+    assert terminal.run(("token", "list"))[0][0] == 2
+    assert terminal.errors.count("\n") == 1
+    assert "DURABLE_MEMORY_STORE" in terminal.errors

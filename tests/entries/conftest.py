@@ -1,0 +1,62 @@
+"""One migrated database for all tests of entries; every test has a memory store of its own."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest_asyncio
+
+from durable_memory.stores import (
+    PostgresEmbeddingQueue,
+    PostgresEntryStore,
+    create_pool,
+    migrate,
+)
+
+
+@pytest_asyncio.fixture(scope="session")
+async def entries_url(postgres_url: str) -> str:
+    """URL of the database."""
+    name = f"entries_{uuid.uuid4().hex}"
+    admin = await asyncpg.connect(postgres_url)
+    await admin.execute(f'CREATE DATABASE "{name}"')
+    await admin.close()
+    url = postgres_url.replace("/postgres?", f"/{name}?")
+    await migrate(url)
+    return url
+
+
+@pytest_asyncio.fixture(scope="session")
+async def pool(entries_url: str) -> AsyncIterator[asyncpg.Pool]:
+    """A pool of our own making."""
+    async with await create_pool(entries_url, max_size=40) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(scope="session")
+async def entries(pool: asyncpg.Pool) -> PostgresEntryStore:
+    """The store of entries, without an embedder."""
+    return PostgresEntryStore(pool)
+
+
+@pytest_asyncio.fixture
+async def store(entries: PostgresEntryStore) -> str:
+    """Id of a new memory store."""
+    name = f"s-{uuid.uuid4().hex[:16]}"
+    return (await entries.create_store(name, creator="someone")).id
+
+
+@pytest_asyncio.fixture
+async def queue(pool: asyncpg.Pool) -> PostgresEmbeddingQueue:
+    """The queue of embedding, empty."""
+    await pool.execute("DELETE FROM durable_memory.entry_embeddings")
+    return PostgresEmbeddingQueue(pool)
+
+
+@pytest_asyncio.fixture
+async def clean(pool: asyncpg.Pool) -> None:
+    """Nothing in the database but what the test writes."""
+    await pool.execute("DELETE FROM durable_memory.entry_terms")
+    await pool.execute("DELETE FROM durable_memory.entry_vectors")
