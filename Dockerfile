@@ -3,11 +3,12 @@
 FROM python:3.13-slim AS build
 WORKDIR /source
 COPY . .
-RUN pip wheel --no-cache-dir --wheel-dir /wheels '.[otel,serve]'
+RUN pip wheel --no-cache-dir --wheel-dir /wheels '.[embedder,otel,serve]'
 
 FROM python:3.13-slim
 RUN --mount=type=bind,from=build,source=/wheels,target=/wheels \
-    pip install --no-cache-dir --no-index --find-links /wheels 'durable-memory[otel,serve]'
+    pip install --no-cache-dir --no-index --find-links /wheels 'durable-memory[embedder,otel,serve]'
+ENV DURABLE_MEMORY_EMBEDDER=wordllama:
 RUN useradd --system --no-create-home worker
 USER worker
 STOPSIGNAL SIGTERM

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from importlib.util import find_spec
 from ipaddress import ip_address
 from typing import Annotated, Literal, Self
 from urllib.parse import SplitResult, urlsplit
@@ -30,6 +31,12 @@ PREFIX = "DURABLE_MEMORY_"
 SCRIPTED_MODEL = "scripted:"
 """In place of the base URL of a model: the scripted one, for trying things out."""
 
+NO_EMBEDDER = "none"
+"""Search goes by words."""
+
+WORDLLAMA = "wordllama:"
+"""In place of the base URL of an embedder: the model in the package of that name."""
+
 _MIN_KEY = 16
 _MAX_PORT = 65_535
 
@@ -46,6 +53,14 @@ def _check_store(store: SecretStr) -> SecretStr:
 def _check_model(url: str) -> str:
     if url and url != SCRIPTED_MODEL and _split(url).scheme not in {"http", "https"}:
         raise ValueError(f"must be an http:// or https:// URL, or {SCRIPTED_MODEL}")
+    return url
+
+
+def _check_embedder(url: str) -> str:
+    if url == WORDLLAMA and find_spec("wordllama") is None:
+        raise ValueError("is not installed: pip install 'durable-memory[embedder]'")
+    if url not in {NO_EMBEDDER, WORDLLAMA} and _split(url).scheme not in {"http", "https"}:
+        raise ValueError(f"must be {NO_EMBEDDER}, {WORDLLAMA}, or an http:// or https:// URL")
     return url
 
 
@@ -115,6 +130,9 @@ class Settings(BaseSettings):
     model_base_url: Annotated[str, AfterValidator(_check_model)] = ""
     model_api_key: SecretStr = SecretStr("")
     model_name: str = ""
+    embedder: Annotated[str, AfterValidator(_check_embedder)] = NO_EMBEDDER
+    embedder_api_key: SecretStr = SecretStr("")
+    embedder_model: str = ""
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
@@ -122,6 +140,8 @@ class Settings(BaseSettings):
             raise ValueError("POOL_MIN_SIZE: must not be more than POOL_MAX_SIZE")
         if self.model_base_url.startswith("http") and not self.model_name:
             raise ValueError("MODEL_NAME: must be set when MODEL_BASE_URL is")
+        if self.embedder.startswith("http") and not self.embedder_model:
+            raise ValueError("EMBEDDER_MODEL: must be set when EMBEDDER is a URL")
         return self
 
     @classmethod
@@ -141,6 +161,11 @@ class Settings(BaseSettings):
     def durable(self) -> bool:
         """Whether memory outlives the process."""
         return self.store.get_secret_value() != IN_MEMORY
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the store can search by meaning."""
+        return self.store.get_secret_value().partition(":")[0] in {"postgres", "postgresql"}
 
     @property
     def policy(self) -> ScopePolicy:

@@ -12,17 +12,30 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from typing import Any
 
 from temporalio.client import Client, Interceptor
+from temporalio.service import RPCError
 from temporalio.worker import Worker
 
 from durable_memory import logs
-from durable_memory.activities import ModelActivities, OpenAIChatModel, ScriptedModel, Telemetry
+from durable_memory.activities import (
+    EmbeddingActivities,
+    EmbeddingNudges,
+    ModelActivities,
+    OpenAIChatModel,
+    OpenAIEmbedder,
+    ScriptedModel,
+    Telemetry,
+    WordLlamaEmbedder,
+    ensure_embedding_schedule,
+)
 from durable_memory.connection import TemporalUnreachable, connect
 from durable_memory.exits import leave
 from durable_memory.notebook import (
+    EMBEDDING_SCHEDULE,
     InvalidMemoryRequest,
     MemorySchemaMismatch,
     MemoryStoreRefused,
@@ -30,9 +43,15 @@ from durable_memory.notebook import (
     Scope,
 )
 from durable_memory.plugin import EPHEMERAL, LazyStore, MemoryPlugin
-from durable_memory.settings import SCRIPTED_MODEL, Settings, SettingsError
-from durable_memory.stores import open_store
-from durable_memory.workflows import AgentWorkflow
+from durable_memory.settings import (
+    NO_EMBEDDER,
+    SCRIPTED_MODEL,
+    WORDLLAMA,
+    Settings,
+    SettingsError,
+)
+from durable_memory.stores import Embedder, EmbeddingQueue, PostgresMemoryStore, open_store
+from durable_memory.workflows import AgentWorkflow, EmbeddingWorkflow
 
 _OTLP = tuple(f"OTEL_EXPORTER_OTLP_{signal}ENDPOINT" for signal in ("", "TRACES_", "METRICS_"))
 
@@ -63,12 +82,18 @@ async def serve(settings: Settings) -> None:
     """
     stopped = _signals()
     with _exporting() as interceptors:
-        async with _lazy_store(settings) as store, _model(settings) as model:
+        async with (
+            _lazy_store(settings) as store,
+            _model(settings) as model,
+            open_embedder(settings) as embedder,
+        ):
             await _try_store(store)
             client = await connect(
                 metrics_address=settings.metrics_address, interceptors=interceptors
             )
-            async with build_worker(settings, client, store=store, model=model):
+            if embedder:
+                await _try_schedule(settings, client)
+            async with build_worker(settings, client, store=store, model=model, embedder=embedder):
                 _announce(settings)
                 await stopped.wait()
                 _log.info("stopping")
@@ -76,7 +101,12 @@ async def serve(settings: Settings) -> None:
 
 
 def build_worker(
-    settings: Settings, client: Client, *, store: LazyStore, model: ModelActivities | None
+    settings: Settings,
+    client: Client,
+    *,
+    store: LazyStore,
+    model: ModelActivities | None,
+    embedder: Embedder | None = None,
 ) -> Worker:
     """Put the worker together.
 
@@ -85,20 +115,31 @@ def build_worker(
         client: Connected to Temporal.
         store: Opened when it is first needed.
         model: Asks the reference agent's model; without one the agent is not served.
+        embedder: Embeds entries and what is searched for; without one search goes by words.
     """
     key = settings.telemetry_key.get_secret_value().encode()
+    telemetry = Telemetry(key or None)
     plugin = MemoryPlugin(
         store,
         policy=settings.policy,
-        telemetry=Telemetry(key or None),
+        telemetry=telemetry,
         entry_policy=settings.entry_policy,
+        embedder=embedder,
     )
+    activities: list[Callable[..., Any]] = [model.complete] if model else []
+    workflows: list[type] = [AgentWorkflow] if model else []
+    if embedder:
+        embedding = EmbeddingActivities(_queue_of(store), embedder, telemetry=telemetry)
+        activities += embedding.activities
+        workflows.append(EmbeddingWorkflow)
+    nudges = EmbeddingNudges(client, schedule_id=_schedule_id(settings))
     return Worker(
         client,
         task_queue=settings.task_queue,
-        activities=[model.complete] if model else [],
-        workflows=[AgentWorkflow] if model else [],
+        activities=activities,
+        workflows=workflows,
         plugins=[plugin],
+        interceptors=[nudges] if embedder else [],
         graceful_shutdown_timeout=settings.shutdown_timeout,
     )
 
@@ -146,6 +187,46 @@ async def _model(settings: Settings) -> AsyncIterator[ModelActivities | None]:
             yield ModelActivities(model)
 
 
+@asynccontextmanager
+async def open_embedder(settings: Settings) -> AsyncIterator[Embedder | None]:
+    """Open the embedder of the settings; `None` without one, or on a store without vectors."""
+    if settings.embedder == NO_EMBEDDER or not settings.has_vectors:
+        yield None
+    elif settings.embedder == WORDLLAMA:
+        yield WordLlamaEmbedder()
+    else:
+        api_key = settings.embedder_api_key.get_secret_value() or None
+        async with OpenAIEmbedder(
+            settings.embedder, settings.embedder_model, api_key=api_key
+        ) as embedder:
+            yield embedder
+
+
+def _queue_of(store: LazyStore) -> Callable[[], Awaitable[EmbeddingQueue]]:
+    async def resolve() -> EmbeddingQueue:
+        opened = await store(Scope())
+        if not isinstance(opened, PostgresMemoryStore):
+            raise InvalidMemoryRequest("embedding needs PostgreSQL")
+        return opened.embedding_queue()
+
+    return resolve
+
+
+def _schedule_id(settings: Settings) -> str:
+    """Name the schedule by its queue: those who share one share a database."""
+    return f"{EMBEDDING_SCHEDULE}-{settings.task_queue}"
+
+
+async def _try_schedule(settings: Settings, client: Client) -> None:
+    """Make the schedule of embedding; where that is not allowed, someone else has to."""
+    try:
+        await ensure_embedding_schedule(
+            client, task_queue=settings.task_queue, schedule_id=_schedule_id(settings)
+        )
+    except RPCError as error:
+        _log.warning("the schedule of embedding could not be made (%s)", error.status.name)
+
+
 async def _try_store(store: LazyStore) -> None:
     """Open the store now if that is possible, so that a wrong URL is found at the start.
 
@@ -166,6 +247,7 @@ def _announce(settings: Settings) -> None:
             task_queue=settings.task_queue,
             durable=settings.durable,
             agent=bool(settings.model_base_url),
+            embedder=settings.has_vectors and settings.embedder != NO_EMBEDDER,
         ),
     )
     if not settings.durable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from temporalio import activity
@@ -27,15 +27,19 @@ class EmbeddingActivities:
     still has the version that was embedded. What a crash leaves claimed comes up again.
 
     Args:
-        queue: The entries that wait.
+        queue: The entries that wait, or who gives them, asked on every call.
         embedder: Turns them into vectors.
         telemetry: Spans and metrics; by default with a hash key that lives with the process.
     """
 
     def __init__(
-        self, queue: EmbeddingQueue, embedder: Embedder, *, telemetry: Telemetry | None = None
+        self,
+        queue: EmbeddingQueue | Callable[[], Awaitable[EmbeddingQueue]],
+        embedder: Embedder,
+        *,
+        telemetry: Telemetry | None = None,
     ) -> None:
-        self._queue = queue
+        self._resolve = _always(queue) if isinstance(queue, EmbeddingQueue) else queue
         self._embedder = embedder
         self._telemetry = telemetry or Telemetry()
 
@@ -53,13 +57,14 @@ class EmbeddingActivities:
         """
         with as_application_error(), self._telemetry.observe(EMBED) as observation:
             limit = EmbedRequest.parse(request).limit
-            tasks = await self._queue.claim(limit=limit)
-            if not tasks and await self._queue.refill(self._embedder.name):
-                tasks = await self._queue.claim(limit=limit)
+            queue = await self._resolve()
+            tasks = await queue.claim(limit=limit)
+            if not tasks and await queue.refill(self._embedder.name):
+                tasks = await queue.claim(limit=limit)
             embedded = await self._embed(tasks)
             if tasks and not embedded:
                 raise ApplicationError("the embedder did not answer", type=UNAVAILABLE_TYPE)
-            kept = await self._queue.keep(self._embedder.name, embedded) if embedded else 0
+            kept = await queue.keep(self._embedder.name, embedded) if embedded else 0
             observation.note(outcome="ok", claimed=len(tasks), kept=kept)
             return EmbedResponse(claimed=len(tasks), kept=kept).wire()
 
@@ -92,3 +97,10 @@ class EmbeddingActivities:
         except Exception as error:  # noqa: BLE001  (whatever an embedder may raise)
             _log.warning("the embedder failed (%s)", type(error).__name__)
             return None
+
+
+def _always(queue: EmbeddingQueue) -> Callable[[], Awaitable[EmbeddingQueue]]:
+    async def resolve() -> EmbeddingQueue:
+        return queue
+
+    return resolve

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..settings import PREFIX, SCRIPTED_MODEL
+from ..settings import NO_EMBEDDER, PREFIX, SCRIPTED_MODEL, WORDLLAMA
 from .processes import WorkerProcess, worker_process
 from .running import ended_by_a_signal, forever
 from .stack import Stack, embedded_stack
 
 _MODEL = f"{PREFIX}MODEL_"
+_EMBEDDER = f"{PREFIX}EMBEDDER"
 
 
 async def run_dev(*, data: Path, task_queue: str, port: int, ui_port: int, as_json: bool) -> int:
@@ -38,6 +40,7 @@ async def run_dev(*, data: Path, task_queue: str, port: int, ui_port: int, as_js
             "DURABLE_MEMORY_TASK_QUEUE": task_queue,
             "DURABLE_MEMORY_LOG_FORMAT": "text",
             **_model(),
+            **_embedder(),
         }
         async with worker_process(variables) as worker:
             _announce(stack, worker, task_queue, as_json=as_json)
@@ -50,6 +53,12 @@ def _model() -> dict[str, str]:
     """Return the caller's model variables, or the scripted model."""
     named = {name: value for name, value in os.environ.items() if name.startswith(_MODEL)}
     return named or {f"{_MODEL}BASE_URL": SCRIPTED_MODEL}
+
+
+def _embedder() -> dict[str, str]:
+    """Return the caller's embedder variables, or the embedder that is installed, if one is."""
+    named = {name: value for name, value in os.environ.items() if name.startswith(_EMBEDDER)}
+    return named or {_EMBEDDER: WORDLLAMA if find_spec("wordllama") else NO_EMBEDDER}
 
 
 def _announce(stack: Stack, worker: WorkerProcess, task_queue: str, *, as_json: bool) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from .. import logs
 from ..settings import Settings
+from ..worker import open_embedder
 from .errors import FAILED, MISUSED, CommandError
 
 
@@ -24,7 +26,12 @@ def run_serve() -> int:
         raise CommandError(message, exit_code=MISUSED) from None
     logs.configure(level=settings.log_level, as_json=settings.log_format == "json")
     try:
-        asyncio.run(serve(settings))
+        asyncio.run(_with_embedder(serve, settings))
     except ConnectionError as error:
         raise CommandError(str(error), exit_code=FAILED) from None
     return 0
+
+
+async def _with_embedder(serve: Callable[..., Awaitable[None]], settings: Settings) -> None:
+    async with open_embedder(settings) as embedder:
+        await serve(settings, embedder=embedder)

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 from .. import logs
 from ..notebook import InvalidMemoryRequest, MemoryStoreRefused, MemoryStoreUnavailable
 from ..settings import Settings, SettingsError
-from ..stores import MemorySchemaMismatch, open_backend
+from ..stores import Embedder, MemorySchemaMismatch, open_backend
 from .app import create_app
 
 _BACKLOG = 512
@@ -23,8 +23,12 @@ _BACKLOG = 512
 _log = logging.getLogger("durable_memory.service")
 
 
-async def serve(settings: Settings) -> None:
+async def serve(settings: Settings, *, embedder: Embedder | None = None) -> None:
     """Serve until SIGTERM or SIGINT; then let running requests end, and close everything.
+
+    Args:
+        settings: Store, address, time to shut down.
+        embedder: Adds meaning to search, where a worker with the same one embeds the entries.
 
     Raises:
         SettingsError: A variable cannot be used: the store is no database, or the address is taken.
@@ -38,6 +42,7 @@ async def serve(settings: Settings) -> None:
             max_size=settings.pool_max_size,
             transaction_pooling=settings.transaction_pooling,
             migrate=settings.migrate,
+            embedder=embedder,
         ) as backend:
             await _run(await create_app(backend), listener, settings)
     _log.info("stopped")

@@ -30,6 +30,7 @@ from .entries import PostgresEntryStore
 from .pool import PostgresPool
 from .rows import mutation, receipt, step
 from .search import search_notebook
+from .vectors import PostgresEmbeddingQueue
 
 _NEWEST = 2**63 - 1
 """Above every version."""
@@ -54,6 +55,10 @@ class PostgresMemoryStore:
         return PostgresEntryStore(
             self._caller.pool, timeout=self._caller.timeout, embedder=embedder
         )
+
+    def embedding_queue(self) -> PostgresEmbeddingQueue:
+        """Return the entries that wait for their vectors, on the same connections."""
+        return PostgresEmbeddingQueue(self._caller.pool, timeout=self._caller.timeout)
 
     async def read(self, path: str, *, max_chars: int) -> MemoryFile | None:
         """See `MemoryStore.read`. One round trip."""

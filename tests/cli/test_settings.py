@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -104,6 +106,11 @@ def test_every_durable_store_has_a_url(environment: Environment, url: str) -> No
         ("MIGRATE", "hunter2"),
         ("MODEL_BASE_URL", "hunter2"),
         ("MODEL_BASE_URL", "ftp://hunter2"),
+        ("EMBEDDER", ""),
+        ("EMBEDDER", "hunter2"),
+        ("EMBEDDER", "wordllama:hunter2"),
+        ("EMBEDDER", "ftp://hunter2"),
+        ("EMBEDDER", "http://hunter2:port"),
     ],
 )
 def test_a_wrong_value_is_one_line_without_the_value(
@@ -135,6 +142,37 @@ def test_a_model_needs_a_name(environment: Environment) -> None:
         Settings.load()
 
 
+@pytest.mark.parametrize("embedder", ["none", "wordllama:"])
+def test_an_embedder_without_an_endpoint_needs_no_name(
+    environment: Environment, embedder: str
+) -> None:
+    """None, and the one in a package, are taken as they are."""
+    environment(EMBEDDER=embedder)
+    assert Settings.load().embedder == embedder
+
+
+def test_an_endpoint_that_embeds_needs_a_name(environment: Environment) -> None:
+    """An endpoint alone does not say which model embeds."""
+    environment(EMBEDDER="http://localhost:8000/v1")
+    with pytest.raises(SettingsError, match="DURABLE_MEMORY_EMBEDDER_MODEL: "):
+        Settings.load()
+
+
+def test_an_embedder_that_is_not_installed_is_one_line() -> None:
+    """Without its package the worker does not start, and says what to install."""
+    code = "import sys; sys.modules['wordllama'] = None; from durable_memory.worker import main; "
+    done = subprocess.run(
+        [sys.executable, "-c", code + "sys.exit(main())"],
+        env={**os.environ, "DURABLE_MEMORY_EMBEDDER": "wordllama:"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("durable-memory: DURABLE_MEMORY_EMBEDDER: is not installed")
+    assert done.stderr.count("\n") == 1
+
+
 def test_a_misspelt_variable_is_refused(environment: Environment) -> None:
     """A misspelt allow-list must not become an open one."""
     environment(ALLOWED_SCOPE="acme/*")
@@ -146,7 +184,10 @@ def test_no_secret_shows_in_the_record(environment: Environment) -> None:
     """Printing the settings prints neither the database's password nor a key."""
     secret = "hunter2" * 3
     environment(
-        STORE=f"postgresql://user:{secret}@db/memory", TELEMETRY_KEY=secret, MODEL_API_KEY=secret
+        STORE=f"postgresql://user:{secret}@db/memory",
+        TELEMETRY_KEY=secret,
+        MODEL_API_KEY=secret,
+        EMBEDDER_API_KEY=secret,
     )
     settings = Settings.load()
     assert secret not in repr(settings)

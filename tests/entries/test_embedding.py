@@ -15,6 +15,7 @@ from temporalio.worker import Worker
 
 from durable_memory.activities import (
     EmbeddingActivities,
+    EmbeddingNudges,
     ensure_embedding_schedule,
     nudge_embedding,
 )
@@ -204,3 +205,26 @@ async def test_nudge_embeds_at_once(
         return await vectors(pool, store) == 2
 
     await until(embedded, "the vectors")
+
+
+@pytest.mark.usefixtures("worker")
+async def test_nudges_of_a_worker_are_few_and_never_fail(
+    temporal_client: Client,
+    entries: PostgresEntryStore,
+    store: str,
+    schedule: ScheduleHandle,
+    pool: asyncpg.Pool,
+) -> None:
+    """A burst of saves is one nudge, with one more at most; without a schedule it is none."""
+    await entries.create(key(store, "/1"), content="text")
+    nudges = EmbeddingNudges(temporal_client, schedule_id=schedule.id)
+    absent = EmbeddingNudges(temporal_client, schedule_id="absent")
+    for _ in range(50):
+        nudges.nudge()
+        absent.nudge()
+
+    async def embedded() -> bool:
+        return await vectors(pool, store) == 1
+
+    await until(embedded, "the vector")
+    assert (await schedule.describe()).info.num_actions <= 2
