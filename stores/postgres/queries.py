@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from importlib.resources import files
 
-_NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+from ..statements import statements
+
+_PACKAGE = __package__ or ""
 
 
 @cache
 def _queries() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for file in files(__package__).iterdir():
-        if file.name.endswith(".sql"):
-            _, *parts = _NAME.split(file.read_text(encoding="utf-8"))
-            named = zip(parts[::2], (part.strip() for part in parts[1::2]), strict=True)
-            found.update(named)
-    return found
+    names = (file.name for file in files(_PACKAGE).iterdir() if file.name.endswith(".sql"))
+    return {name: text for file in names for name, text in statements(_PACKAGE, file).items()}
 
 
 def query(name: str) -> str:
