@@ -6,6 +6,8 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
 VENV := .venv
 RUN := $(VENV)/bin/python -m
 ARGS ?=
+# Processes of the tests, each with servers of its own.
+JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -37,7 +39,7 @@ types: $(VENV)/test.stamp .types/durable_memory ## Check types
 	$(RUN) mypy
 
 unit: $(VENV)/test.stamp ## Run the tests; choose with ARGS="tests/notebook -k append"
-	$(RUN) pytest $(ARGS)
+	$(RUN) pytest --numprocesses $(JOBS) --dist worksteal $(ARGS)
 
 histories: $(VENV)/test.stamp ## Record the workflow histories behind the replay tests anew
 	$(VENV)/bin/python scripts/record_histories.py

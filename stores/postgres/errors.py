@@ -50,6 +50,7 @@ _UNAVAILABLE_BY_STATE = {
     "42883": "The durable_memory schema lacks a function this release needs: migrate it.",
     "42501": "The database role lacks a right on the durable_memory schema: grant it.",
     "25006": "The database is read-only: connect to the primary.",
+    "53300": "The database has no connection left: raise its limit, or lower the pools' sizes.",
 }
 
 # What the database says of a URL that is wrong, or of a role that may not come in.
@@ -91,8 +92,8 @@ def translate(error: Exception) -> MemoryFault | None:
         return _of_state(state)
     if isinstance(error, OSError | TimeoutError):
         return MemoryStoreUnavailable()
-    if _is_interface_error(error):
-        # The driver's own: a value it cannot send, or a connection that is gone.
+    if _is_drivers_own(error):
+        # A value it cannot send, or a connection that is gone or in disorder.
         return InvalidMemoryRequest() if isinstance(error, ValueError) else MemoryStoreUnavailable()
     return None
 
@@ -112,7 +113,8 @@ def _strip(error: Exception) -> None:
             setattr(error, name, None)
 
 
-def _is_interface_error(error: Exception) -> bool:
+def _is_drivers_own(error: Exception) -> bool:
     """Whether asyncpg itself raised it; the caller's driver may be another."""
     driver = sys.modules.get("asyncpg")
-    return driver is not None and isinstance(error, driver.InterfaceError)
+    own = driver and (driver.InterfaceError, driver.InternalClientError)
+    return isinstance(error, own or ())

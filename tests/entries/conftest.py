@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest_asyncio
+from backends import database_url, new_database
 
 from durable_memory.stores import (
     PostgresEmbeddingQueue,
@@ -17,25 +18,21 @@ from durable_memory.stores import (
 
 
 @pytest_asyncio.fixture(scope="session")
-async def entries_url(postgres_url: str) -> str:
-    """URL of the database."""
-    name = f"entries_{uuid.uuid4().hex}"
-    admin = await asyncpg.connect(postgres_url)
-    await admin.execute(f'CREATE DATABASE "{name}"')
-    await admin.close()
-    url = postgres_url.replace("/postgres?", f"/{name}?")
-    await migrate(url)
-    return url
+async def entries_url(postgres_url: str) -> AsyncIterator[str]:
+    """URL of the database, which is theirs alone: some of them empty it."""
+    async with new_database(postgres_url) as name:
+        await migrate(url := database_url(postgres_url, name))
+        yield url
 
 
-@pytest_asyncio.fixture(scope="session")
+@pytest_asyncio.fixture(scope="module")
 async def pool(entries_url: str) -> AsyncIterator[asyncpg.Pool]:
-    """A pool of our own making."""
+    """A pool of our own making; its connections go with the module."""
     async with await create_pool(entries_url, max_size=40) as opened:
         yield opened
 
 
-@pytest_asyncio.fixture(scope="session")
+@pytest_asyncio.fixture(scope="module")
 async def entries(pool: asyncpg.Pool) -> PostgresEntryStore:
     """The store of entries, without an embedder."""
     return PostgresEntryStore(pool)

@@ -65,7 +65,9 @@ async def test_store_of_the_caller_is_not_closed(temporal_client: Client) -> Non
     assert await store.read(Scope().path("MEMORY.md"), max_chars=10) is not None
 
 
-@pytest.mark.parametrize(("store", "warned"), [("memory:", 1), (InMemoryStore(), 0)], ids=str)
+@pytest.mark.parametrize(
+    ("store", "warned"), [("memory:", 1), (InMemoryStore(), 0)], ids=["url", "store"]
+)
 async def test_memory_that_does_not_last_is_named(
     temporal_client: Client,
     caplog: pytest.LogCaptureFixture,

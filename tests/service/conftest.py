@@ -11,6 +11,7 @@ import asyncpg
 import httpx
 import pytest
 import pytest_asyncio
+from backends import database_url, new_database
 from services import STORES, Caller, Service, serving
 
 from durable_memory.stores import (
@@ -27,15 +28,11 @@ Fill = Callable[[str, str, int], Awaitable[None]]
 
 
 @pytest_asyncio.fixture(scope="session")
-async def service_database(postgres_url: str) -> str:
+async def service_database(postgres_url: str) -> AsyncIterator[str]:
     """URL of the service's database."""
-    name = f"service_{uuid.uuid4().hex}"
-    admin = await asyncpg.connect(postgres_url)
-    await admin.execute(f'CREATE DATABASE "{name}"')
-    await admin.close()
-    url = postgres_url.replace("/postgres?", f"/{name}?")
-    await migrate(url)
-    return url
+    async with new_database(postgres_url) as name:
+        await migrate(url := database_url(postgres_url, name))
+        yield url
 
 
 @pytest_asyncio.fixture(scope="session")

@@ -58,14 +58,14 @@ def path() -> str:
     return new_scope().path("notes.md")
 
 
-@pytest_asyncio.fixture(scope="session")
+@pytest_asyncio.fixture(scope="module")
 async def pool(migrated_url: str) -> AsyncIterator[asyncpg.Pool]:
-    """A pool of our own making on the shared database."""
+    """A pool of our own making on the shared database; its connections go with the module."""
     async with await create_pool(migrated_url, max_size=40) as opened:
         yield opened
 
 
-@pytest_asyncio.fixture(scope="session")
+@pytest_asyncio.fixture(scope="module")
 async def postgres_store(pool: asyncpg.Pool) -> PostgresMemoryStore:
     """The store on that pool."""
     return PostgresMemoryStore(pool)

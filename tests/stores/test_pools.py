@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import uuid
 import string
 import subprocess
 import sys
@@ -182,6 +183,20 @@ async def test_store_recovers_when_its_connections_are_lost(
         assert await content_of(store, path) == "text"
 
 
+async def test_database_without_a_connection_left_is_unavailable(
+    migrated_url: str, pool: asyncpg.Pool
+) -> None:
+    """A limit that is used up is named as such: a retry may find a connection."""
+    role = f"limited_{uuid.uuid4().hex}"
+    await pool.execute(f'CREATE ROLE "{role}" LOGIN CONNECTION LIMIT 1')
+    url = migrated_url.replace("postgres:@", f"{role}:@")
+    first = await asyncpg.connect(url)
+    with pytest.raises(MemoryStoreUnavailable, match="no connection left"):
+        await create_pool(url)
+    await first.close()
+    await pool.execute(f'DROP ROLE "{role}"')
+
+
 async def test_read_only_database_is_unavailable(migrated_url: str) -> None:
     """A standby is named as such: a retry may find the primary."""
     settings = {"default_transaction_read_only": "on"}
@@ -217,6 +232,7 @@ class StateError(Exception):
         (ConnectionResetError("reset by peer"), MemoryStoreUnavailable),
         (TimeoutError("timed out"), MemoryStoreUnavailable),
         (asyncpg.InterfaceError("pool is closed"), MemoryStoreUnavailable),
+        (asyncpg.InternalClientError("out of step"), MemoryStoreUnavailable),
         (asyncpg.ConnectionDoesNotExistError("gone"), MemoryStoreUnavailable),
         (StateError("22021"), MemoryStoreUnavailable),
     ],
