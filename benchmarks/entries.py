@@ -10,6 +10,7 @@ was not chosen (a row for each term and entry) is measured beside the one that w
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import random
 import statistics
@@ -48,7 +49,7 @@ VOCABULARY = [
     for _ in range(20_000)
 ]
 # Zipf's law, and the words that every language repeats.
-WEIGHTS = [1 / (rank + 3) for rank in range(len(VOCABULARY))]
+WEIGHTS = list(itertools.accumulate(1 / (rank + 3) for rank in range(len(VOCABULARY))))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +65,7 @@ class Measurement:
 
 def text(chars: int) -> str:
     """Text of about that many characters."""
-    words = RANDOM.choices(VOCABULARY, WEIGHTS, k=chars // 5)
+    words = RANDOM.choices(VOCABULARY, cum_weights=WEIGHTS, k=chars // 5)
     return " ".join(words)[:chars]
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 import asyncpg
 
 from durable_memory.cli.faults import connected, lock_row, until, waiting_backends
+from durable_memory.stores import PostgresConnection
 
 LOCK_RECEIPT = "INSERT INTO durable_memory.receipts (operation_id, fingerprint) VALUES ($1, $2)"
 """Holds an operation's receipt, as an earlier attempt does that is under way."""
@@ -76,3 +77,21 @@ async def beside(url: str) -> AsyncIterator[Beside]:
     """Connect to a database beside the store's pool."""
     async with connected(url) as holder, connected(url) as watcher:
         yield Beside(holder=holder, watcher=watcher)
+
+
+class SingleConnection:
+    """A pool of someone else's: one connection, and nothing but what the store asks for."""
+
+    def __init__(self, connection: asyncpg.Connection) -> None:
+        self._connection = connection
+
+    def acquire(
+        self, *, timeout: float | None = None
+    ) -> AbstractAsyncContextManager[PostgresConnection]:
+        """Lend the connection, at once."""
+        assert timeout is not None
+        return self._lend()
+
+    @asynccontextmanager
+    async def _lend(self) -> AsyncIterator[PostgresConnection]:
+        yield self._connection

@@ -163,8 +163,10 @@ WITH asked AS MATERIALIZED (
         WHERE store = $1 AND actor = $2
             AND terms @@ (SELECT string_agg(query::text, '|')::tsquery FROM asked)
         OFFSET 0
-    ) AS t CROSS JOIN asked a
-    WHERE t.terms @@ a.query
+    ) AS t CROSS JOIN LATERAL (
+        -- Entry by entry: the other way round, all entries are kept for each term, on disk.
+        SELECT term, query FROM asked WHERE t.terms @@ query OFFSET 0
+    ) AS a
 ), rarities AS MATERIALIZED (
     SELECT a.term, a.weight * ln(1 + (entries - count(h.term) + 0.5) / (count(h.term) + 0.5))
             AS rarity
@@ -181,12 +183,11 @@ WITH asked AS MATERIALIZED (
 ), near AS MATERIALIZED (
     SELECT v.document_id
     FROM durable_memory.entry_vectors v
-    JOIN durable_memory.entry_terms t USING (document_id, store, actor)
     WHERE $11::text IS NOT NULL
         AND v.store = $1 AND v.actor = $2 AND v.embedder = $11
         AND length(v.signature) = length($12::text)
-        AND ($5::text IS NULL OR t.session = $5)
-        AND (t.path = $6 OR t.path >= $7 AND t.path < $8)
+        AND ($5::text IS NULL OR v.session = $5)
+        AND (v.path = $6 OR v.path >= $7 AND v.path < $8)
     ORDER BY bit_count(v.signature # $12::text::varbit), v.document_id
     LIMIT $14
 ), candidates AS (
@@ -205,12 +206,14 @@ WITH asked AS MATERIALIZED (
     FROM candidates
     LEFT JOIN worded USING (document_id)
     LEFT JOIN LATERAL (
-        SELECT sum(c.stored::integer * c.asked::integer) / 1073676289.0::float8 AS meaning
-        FROM durable_memory.entry_vectors v
-        CROSS JOIN LATERAL unnest(v.components, $13::smallint[]) AS c (stored, asked)
-        WHERE $11::text IS NOT NULL
-            AND v.store = $1 AND v.actor = $2 AND v.document_id = candidates.document_id
-            AND v.embedder = $11 AND cardinality(v.components) = cardinality($13::smallint[])
+        SELECT sum(stored * asked) / 1073676289.0::float8 AS meaning
+        FROM (
+            SELECT unnest(v.components)::integer AS stored, unnest($13::smallint[])::integer AS asked
+            FROM durable_memory.entry_vectors v
+            WHERE $11::text IS NOT NULL
+                AND v.store = $1 AND v.actor = $2 AND v.document_id = candidates.document_id
+                AND v.embedder = $11 AND cardinality(v.components) = cardinality($13::smallint[])
+        ) AS pairs
     ) AS compared ON true
 )
 SELECT s.score, d.id AS document_id, d.store, d.entry_id, d.actor, d.session, d.path, d.version,

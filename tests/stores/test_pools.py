@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import random
-import uuid
 import string
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+import uuid
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import asyncpg
 import pytest
+from backends import SingleConnection
 
 from durable_memory.notebook import (
     Append,
@@ -28,7 +28,6 @@ from durable_memory.notebook import (
 )
 from durable_memory.stores import (
     InMemoryStore,
-    PostgresConnection,
     PostgresMemoryStore,
     check_store_url,
     create_pool,
@@ -123,24 +122,6 @@ async def test_proxy_is_sent_no_settings(migrated_url: str) -> None:
         assert await pool.fetchval(SETTINGS, "statement_timeout") == "0"
         async with pool.acquire() as connection:
             assert connection._con._stmt_cache.get_max_size() == 0
-
-
-class SingleConnection:
-    """A pool of someone else's: one connection, and nothing but what the store asks for."""
-
-    def __init__(self, connection: asyncpg.Connection) -> None:
-        self._connection = connection
-
-    def acquire(
-        self, *, timeout: float | None = None
-    ) -> AbstractAsyncContextManager[PostgresConnection]:
-        """Lend the connection, at once."""
-        assert timeout is not None
-        return self._lend()
-
-    @asynccontextmanager
-    async def _lend(self) -> AsyncIterator[PostgresConnection]:
-        yield self._connection
 
 
 async def test_any_pool_of_that_shape_will_do(migrated_url: str) -> None:

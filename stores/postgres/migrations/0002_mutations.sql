@@ -81,6 +81,17 @@ BEGIN
     RETURN newline || body;
 END $$;
 
+-- Have the commit wait for the disk. Where a role, a database or a pool sets synchronous_commit to
+-- off, a writer would be told of a change that the server may lose in a crash, while its workflow
+-- has recorded it. A stricter setting stays.
+CREATE FUNCTION durable_memory.commit_durably_v1() RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF current_setting('synchronous_commit') = 'off' THEN
+        PERFORM set_config('synchronous_commit', 'on', true);
+    END IF;
+END $$;
+
 -- The receipt of an operation whose claim found one.
 CREATE FUNCTION durable_memory.receipt_v1(p_operation_id text, p_fingerprint text)
 RETURNS durable_memory.receipts
@@ -146,6 +157,7 @@ DECLARE
     tail integer;
     moment timestamptz;
 BEGIN
+    PERFORM durable_memory.commit_durably_v1();
     IF p_deadline IS NOT NULL THEN
         PERFORM set_config('lock_timeout', least(greatest(ceil(
             extract(epoch FROM p_deadline - clock_timestamp()) * 1000), 1), 2147483647)::text, true);
@@ -258,6 +270,7 @@ CREATE FUNCTION durable_memory.settle_v1(
 DECLARE
     receipt durable_memory.receipts;
 BEGIN
+    PERFORM durable_memory.commit_durably_v1();
     PERFORM set_config('lock_timeout', p_wait_ms::text, true);
     INSERT INTO durable_memory.receipts (
         operation_id, fingerprint, workflow_id, run_id, abandoned)

@@ -58,6 +58,8 @@ CREATE TABLE durable_memory.entry_vectors (
     document_id bigint NOT NULL,
     store text COLLATE "C" NOT NULL,
     actor text COLLATE "C" NOT NULL,
+    session text COLLATE "C" NOT NULL,
+    path text COLLATE "C" NOT NULL,
     version bigint NOT NULL,
     embedder text COLLATE "C" NOT NULL CHECK (octet_length(embedder) <= 200),
     signature bit varying NOT NULL,

@@ -22,6 +22,7 @@ BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'the function needs READ COMMITTED' USING ERRCODE = '40001';
     END IF;
+    PERFORM durable_memory.commit_durably_v1();
     IF p_deadline IS NOT NULL THEN
         PERFORM set_config('lock_timeout', least(greatest(ceil(
             extract(epoch FROM p_deadline - clock_timestamp()) * 1000), 1), 2147483647)::text, true);
@@ -390,10 +391,10 @@ BEGIN
         FOR SHARE;
         CONTINUE WHEN NOT FOUND;
         INSERT INTO durable_memory.entry_vectors (
-            document_id, store, actor, version, embedder, signature, components)
+            document_id, store, actor, session, path, version, embedder, signature, components)
         VALUES (
-            target.id, target.store, target.actor, target.version, p_embedder,
-            given.signature::varbit, given.components::smallint[])
+            target.id, target.store, target.actor, target.session, target.path, target.version,
+            p_embedder, given.signature::varbit, given.components::smallint[])
         ON CONFLICT (store, actor, document_id) DO UPDATE
         SET version = excluded.version, embedder = excluded.embedder,
             signature = excluded.signature, components = excluded.components;
