@@ -25,13 +25,16 @@ class TemporalUnreachable(Exception):  # noqa: N818  (as the other errors of thi
     """The Temporal server does not answer: one line that says where it was looked for."""
 
 
-async def connect(*, metrics_address: str = "", interceptors: Sequence[Interceptor] = ()) -> Client:
+async def connect(
+    *, metrics_address: str = "", interceptors: Sequence[Interceptor] = (), lazy: bool = False
+) -> Client:
     """Connect to Temporal as its own environment variables and `temporal.toml` say.
 
     Args:
         metrics_address: Where the SDK serves its metrics for Prometheus, as `host:port`; nowhere
             when empty.
         interceptors: Of the client, and so of its workers.
+        lazy: Connect at the first call; a worker cannot use such a client.
 
     Raises:
         SettingsError: The configuration, or the address for the metrics, cannot be used.
@@ -46,7 +49,7 @@ async def connect(*, metrics_address: str = "", interceptors: Sequence[Intercept
     config.setdefault("target_host", _DEFAULT_ADDRESS)
     runtime = _runtime(metrics_address)
     try:
-        return await Client.connect(**config, runtime=runtime, interceptors=interceptors)
+        return await Client.connect(**config, runtime=runtime, interceptors=interceptors, lazy=lazy)
     except ValueError:
         raise SettingsError("TEMPORAL_ADDRESS: is not host:port") from None
     except RuntimeError:

@@ -17,25 +17,22 @@ from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import Any
 
 from temporalio.client import Client, Interceptor
-from temporalio.service import RPCError
 from temporalio.worker import Worker
 
 from durable_memory import logs
 from durable_memory.activities import (
     EmbeddingActivities,
+    EmbeddingNudger,
     EmbeddingNudges,
     ModelActivities,
     OpenAIChatModel,
-    OpenAIEmbedder,
     ScriptedModel,
     Telemetry,
-    WordLlamaEmbedder,
-    ensure_embedding_schedule,
 )
 from durable_memory.connection import TemporalUnreachable, connect
+from durable_memory.embedding import open_embedder, schedule_id, try_schedule
 from durable_memory.exits import leave
 from durable_memory.notebook import (
-    EMBEDDING_SCHEDULE,
     InvalidMemoryRequest,
     MemorySchemaMismatch,
     MemoryStoreRefused,
@@ -46,7 +43,6 @@ from durable_memory.plugin import EPHEMERAL, LazyStore, MemoryPlugin
 from durable_memory.settings import (
     NO_EMBEDDER,
     SCRIPTED_MODEL,
-    WORDLLAMA,
     Settings,
     SettingsError,
 )
@@ -92,7 +88,7 @@ async def serve(settings: Settings) -> None:
                 metrics_address=settings.metrics_address, interceptors=interceptors
             )
             if embedder:
-                await _try_schedule(settings, client)
+                await try_schedule(settings, client)
             async with build_worker(settings, client, store=store, model=model, embedder=embedder):
                 _announce(settings)
                 await stopped.wait()
@@ -132,7 +128,7 @@ def build_worker(
         embedding = EmbeddingActivities(_queue_of(store), embedder, telemetry=telemetry)
         activities += embedding.activities
         workflows.append(EmbeddingWorkflow)
-    nudges = EmbeddingNudges(client, schedule_id=_schedule_id(settings))
+    nudges = EmbeddingNudges(EmbeddingNudger(client, schedule_id=schedule_id(settings)))
     return Worker(
         client,
         task_queue=settings.task_queue,
@@ -187,21 +183,6 @@ async def _model(settings: Settings) -> AsyncIterator[ModelActivities | None]:
             yield ModelActivities(model)
 
 
-@asynccontextmanager
-async def open_embedder(settings: Settings) -> AsyncIterator[Embedder | None]:
-    """Open the embedder of the settings; `None` without one, or on a store without vectors."""
-    if settings.embedder == NO_EMBEDDER or not settings.has_vectors:
-        yield None
-    elif settings.embedder == WORDLLAMA:
-        yield WordLlamaEmbedder()
-    else:
-        api_key = settings.embedder_api_key.get_secret_value() or None
-        async with OpenAIEmbedder(
-            settings.embedder, settings.embedder_model, api_key=api_key
-        ) as embedder:
-            yield embedder
-
-
 def _queue_of(store: LazyStore) -> Callable[[], Awaitable[EmbeddingQueue]]:
     async def resolve() -> EmbeddingQueue:
         opened = await store(Scope())
@@ -210,21 +191,6 @@ def _queue_of(store: LazyStore) -> Callable[[], Awaitable[EmbeddingQueue]]:
         return opened.embedding_queue()
 
     return resolve
-
-
-def _schedule_id(settings: Settings) -> str:
-    """Name the schedule by its queue: those who share one share a database."""
-    return f"{EMBEDDING_SCHEDULE}-{settings.task_queue}"
-
-
-async def _try_schedule(settings: Settings, client: Client) -> None:
-    """Make the schedule of embedding; where that is not allowed, someone else has to."""
-    try:
-        await ensure_embedding_schedule(
-            client, task_queue=settings.task_queue, schedule_id=_schedule_id(settings)
-        )
-    except RPCError as error:
-        _log.warning("the schedule of embedding could not be made (%s)", error.status.name)
 
 
 async def _try_store(store: LazyStore) -> None:

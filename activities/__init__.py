@@ -13,7 +13,7 @@ from .faults import UNEXPECTED_TYPE
 from .gate import EntryStoreResolver, StoreResolver
 from .memory import MemoryActivities
 from .model import ChatModel, ModelActivities
-from .nudges import EmbeddingNudges
+from .nudges import EmbeddingNudger, EmbeddingNudges
 from .schedules import (
     ensure_embedding_schedule,
     nudge_embedding,
@@ -25,6 +25,7 @@ __all__ = [
     "UNEXPECTED_TYPE",
     "ChatModel",
     "EmbeddingActivities",
+    "EmbeddingNudger",
     "EmbeddingNudges",
     "EntryActivities",
     "EntryStoreResolver",

@@ -1,4 +1,4 @@
-"""Nudges of embedding by the worker that saves entries."""
+"""Nudges of embedding by whoever writes entries."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _PAUSE = 1.0
 _log = logging.getLogger("durable_memory.activities")
 
 
-class EmbeddingNudges(Interceptor):
-    """Starts embedding after entries were saved; to give to the worker as an interceptor.
+class EmbeddingNudger:
+    """Starts embedding after entries were written.
 
-    A save neither waits for its nudge nor fails by it: what is not nudged waits for the schedule.
-    Of one process at most one nudge is under way; saves meanwhile are followed by one more.
+    A write neither waits for its nudge nor fails by it: what is not nudged waits for the schedule.
+    Of one process at most one nudge is under way; writes meanwhile are followed by one more.
 
     Args:
-        client: Connected to Temporal.
+        client: Connected to Temporal, or a lazy one that connects at the first nudge.
         schedule_id: What is nudged.
     """
 
@@ -34,11 +34,8 @@ class EmbeddingNudges(Interceptor):
         self._client = client
         self._schedule_id = schedule_id
         self._wanted = False
+        self._failing = False
         self._running: asyncio.Task[None] | None = None
-
-    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002  (Temporal's name)
-        """See `Interceptor.intercept_activity`."""
-        return _Watching(next, self)
 
     def nudge(self) -> None:
         """Nudge soon."""
@@ -46,24 +43,52 @@ class EmbeddingNudges(Interceptor):
         if self._running is None or self._running.done():
             self._running = asyncio.create_task(self._run())
 
+    async def close(self) -> None:
+        """Give up what is under way: the schedule starts it all the same."""
+        if self._running:
+            self._running.cancel()
+            await asyncio.wait([self._running])
+
     async def _run(self) -> None:
         while self._wanted:
             self._wanted = False
-            try:
-                await nudge_embedding(self._client, schedule_id=self._schedule_id)
-            except Exception as error:  # noqa: BLE001  (the schedule starts it all the same)
-                _log.warning("embedding could not be nudged (%s)", type(error).__name__)
+            await self._try()
             await asyncio.sleep(_PAUSE)
+
+    async def _try(self) -> None:
+        try:
+            await nudge_embedding(self._client, schedule_id=self._schedule_id)
+        except Exception as error:  # noqa: BLE001  (the schedule starts it all the same)
+            if not self._failing:
+                _log.warning("embedding could not be nudged (%s)", type(error).__name__)
+            self._failing = True
+        else:
+            self._failing = False
+
+
+class EmbeddingNudges(Interceptor):
+    """Nudges embedding after each entry that a worker saved; to give to it as an interceptor.
+
+    Args:
+        nudger: Starts embedding.
+    """
+
+    def __init__(self, nudger: EmbeddingNudger) -> None:
+        self._nudger = nudger
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002  (Temporal's name)
+        """See `Interceptor.intercept_activity`."""
+        return _Watching(next, self._nudger)
 
 
 class _Watching(ActivityInboundInterceptor):
-    def __init__(self, following: ActivityInboundInterceptor, nudges: EmbeddingNudges) -> None:
+    def __init__(self, following: ActivityInboundInterceptor, nudger: EmbeddingNudger) -> None:
         super().__init__(following)
-        self._nudges = nudges
+        self._nudger = nudger
 
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002  (Temporal's name)
         """See `ActivityInboundInterceptor.execute_activity`."""
         result = await super().execute_activity(input)
         if activity.info().activity_type == SAVE_ENTRY:
-            self._nudges.nudge()
+            self._nudger.nudge()
         return result

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from .. import logs
+from ..embedding import open_embedder, open_nudger
 from ..settings import Settings
-from ..worker import open_embedder
 from .errors import FAILED, MISUSED, CommandError
 
 
@@ -34,4 +34,8 @@ def run_serve() -> int:
 
 async def _with_embedder(serve: Callable[..., Awaitable[None]], settings: Settings) -> None:
     async with open_embedder(settings) as embedder:
-        await serve(settings, embedder=embedder)
+        if embedder is None:
+            await serve(settings)
+            return
+        async with open_nudger(settings) as nudger:
+            await serve(settings, embedder=embedder, on_write=nudger.nudge)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.metadata import version
 
 from fastapi import FastAPI
@@ -30,18 +31,19 @@ versions of entries.
 """
 
 
-async def create_app(backend: Backend) -> ASGIApp:
+async def create_app(backend: Backend, *, on_write: Callable[[], None] = lambda: None) -> ASGIApp:
     """Return the application of the memory service.
 
     Args:
         backend: Its stores; the caller's to close.
+        on_write: Called after each entry that was written.
 
     Raises:
         MemoryStoreUnavailable: The database does not answer.
     """
     app = routes()
     pages = Pages(key=await backend.tokens.signing_key())
-    app.state.service = Service(backend=backend, pages=pages)
+    app.state.service = Service(backend=backend, pages=pages, on_write=on_write)
     return Boundary(app, backend.tokens)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -24,10 +25,12 @@ class Service:
     Attributes:
         backend: The stores.
         pages: Makes page tokens.
+        on_write: Called after each entry that was written.
     """
 
     backend: Backend
     pages: Pages
+    on_write: Callable[[], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,6 +85,12 @@ def _caller(request: Request) -> Caller:
     return Caller(service=request.app.state.service, principal=token.principal, admin=token.admin)
 
 
+async def _announce(request: Request) -> AsyncIterator[None]:
+    """Say that an entry was written, after the route that did; not where it failed."""
+    yield
+    request.app.state.service.on_write()
+
+
 def _refuse_query(request: Request) -> None:
     """Refuse a query where none is known: a filter that is ignored would delete too much."""
     if request.query_params:
@@ -95,6 +104,9 @@ Calling = Annotated[Caller, Depends(_caller)]
 
 BEARER = Depends(HTTPBearer(auto_error=False, description="`durable-memory token create`"))
 """Says in the OpenAPI page that a route needs a token; `Boundary` checks it."""
+
+WRITES_AN_ENTRY = Depends(_announce)
+"""For routes that leave an entry to be embedded."""
 
 NO_QUERY = Depends(_refuse_query)
 """For routes that delete."""

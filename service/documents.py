@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from ..notebook import EntryKey, MemoryConflictError, MemoryNotFound
 from ..stores import Entry, EntryMutation, EntryVersion, EntryWrite
-from .callers import BEARER, NO_QUERY, Caller, Calling
+from .callers import BEARER, NO_QUERY, WRITES_AN_ENTRY, Caller, Calling
 from .conditions import Conditional, Conditions, version_tag
 from .entries import left
 from .errors import ServiceError
@@ -139,7 +139,7 @@ class VersionsResponse(BaseModel):
     next_page_token: str | None = None
 
 
-@router.post("/entries:put", response_model_exclude_none=True)
+@router.post("/entries:put", response_model_exclude_none=True, dependencies=[WRITES_AN_ENTRY])
 async def put_entry(
     caller: Calling, store: str, body: WriteBody, wanted: Conditional, response: Response
 ) -> Written:
@@ -162,7 +162,7 @@ async def put_entry(
     return _written(done, response)
 
 
-@router.post("/entries:append", response_model_exclude_none=True)
+@router.post("/entries:append", response_model_exclude_none=True, dependencies=[WRITES_AN_ENTRY])
 async def append_entry(
     caller: Calling, store: str, body: WriteBody, wanted: Conditional, response: Response
 ) -> Written:
@@ -211,7 +211,7 @@ async def get_versioned(
     return _versioned(await caller.entries.get(store, entry), response)
 
 
-@router.patch("/entries/{entry}", response_model_exclude_none=True)
+@router.patch("/entries/{entry}", response_model_exclude_none=True, dependencies=[WRITES_AN_ENTRY])
 async def patch_entry(
     caller: Calling,
     store: str,

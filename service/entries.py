@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from ..notebook import MAX_ENTRY_RESULTS, EntryFilter, EntryKey, MemoryNotFound
 from ..stores import Entry, EntryCursor, EntryMutation, EntryWrite
-from .callers import BEARER, NO_QUERY, Calling
+from .callers import BEARER, NO_QUERY, WRITES_AN_ENTRY, Calling
 from .errors import ServiceError
 from .memory_stores import Nothing, PageSize, PageToken
 from .resources import (
@@ -93,7 +93,7 @@ class SearchResponse(BaseModel):
     managed_memory_entries: list[EntryResource]
 
 
-@router.post("/entries", response_model_exclude_none=True)
+@router.post("/entries", response_model_exclude_none=True, dependencies=[WRITES_AN_ENTRY])
 async def create_entry(
     caller: Calling,
     store: str,
@@ -176,7 +176,7 @@ async def get_entry(
     return shown.entry(found)
 
 
-@router.patch("/entries/{entry}", response_model_exclude_none=True)
+@router.patch("/entries/{entry}", response_model_exclude_none=True, dependencies=[WRITES_AN_ENTRY])
 async def update_entry(
     caller: Calling, store: str, entry: str, update_mask: str, body: EntryPatch
 ) -> EntryResource:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
@@ -23,12 +23,18 @@ _BACKLOG = 512
 _log = logging.getLogger("durable_memory.service")
 
 
-async def serve(settings: Settings, *, embedder: Embedder | None = None) -> None:
+async def serve(
+    settings: Settings,
+    *,
+    embedder: Embedder | None = None,
+    on_write: Callable[[], None] = lambda: None,
+) -> None:
     """Serve until SIGTERM or SIGINT; then let running requests end, and close everything.
 
     Args:
         settings: Store, address, time to shut down.
         embedder: Adds meaning to search, where a worker with the same one embeds the entries.
+        on_write: Called after each entry that was written, and so waits for its embedding.
 
     Raises:
         SettingsError: A variable cannot be used: the store is no database, or the address is taken.
@@ -44,7 +50,7 @@ async def serve(settings: Settings, *, embedder: Embedder | None = None) -> None
             migrate=settings.migrate,
             embedder=embedder,
         ) as backend:
-            await _run(await create_app(backend), listener, settings)
+            await _run(await create_app(backend, on_write=on_write), listener, settings)
     _log.info("stopped")
 
 

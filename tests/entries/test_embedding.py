@@ -15,7 +15,7 @@ from temporalio.worker import Worker
 
 from durable_memory.activities import (
     EmbeddingActivities,
-    EmbeddingNudges,
+    EmbeddingNudger,
     ensure_embedding_schedule,
     nudge_embedding,
 )
@@ -217,10 +217,10 @@ async def test_nudges_of_a_worker_are_few_and_never_fail(
 ) -> None:
     """A burst of saves is one nudge, with one more at most; without a schedule it is none."""
     await entries.create(key(store, "/1"), content="text")
-    nudges = EmbeddingNudges(temporal_client, schedule_id=schedule.id)
-    absent = EmbeddingNudges(temporal_client, schedule_id="absent")
+    nudger = EmbeddingNudger(temporal_client, schedule_id=schedule.id)
+    absent = EmbeddingNudger(temporal_client, schedule_id="absent")
     for _ in range(50):
-        nudges.nudge()
+        nudger.nudge()
         absent.nudge()
 
     async def embedded() -> bool:
@@ -228,3 +228,5 @@ async def test_nudges_of_a_worker_are_few_and_never_fail(
 
     await until(embedded, "the vector")
     assert (await schedule.describe()).info.num_actions <= 2
+    await nudger.close()
+    await absent.close()

@@ -27,13 +27,14 @@ ALLOWED: dict[str, set[str]] = {
     "service": {"notebook", "stores", "settings", "logs"},
     "plugin": {"notebook", "stores", "activities"},
     "__init__": {"workflows", "plugin"},
+    "embedding": {"notebook", "stores", "activities", "settings", "connection"},
     "worker": {
         *("notebook", "stores", "activities", "workflows", "plugin"),
-        *("settings", "connection", "tracing", "logs", "exits"),
+        *("settings", "connection", "embedding", "tracing", "logs", "exits"),
     },
     "cli": {
         *("notebook", "stores", "workflows", "service"),
-        *("settings", "logs", "exits", "worker"),
+        *("settings", "embedding", "logs", "exits", "worker"),
     },
 }
 
