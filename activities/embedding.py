@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from ..notebook import EMBED, EmbedRequest, EmbedResponse
+from ..notebook import EMBED, EmbedRequest, EmbedResponse, stored_vector
 from ..stores import EmbeddedTask, Embedder, EmbeddingQueue, EmbeddingTask
 from .faults import as_application_error
 from .telemetry import Telemetry
 
 UNAVAILABLE_TYPE = "EmbedderUnavailable"
 """Type of the error of a batch of which nothing could be embedded; retried."""
+
+_PAGES = 20
+"""Pages of entries looked through in one run of the activity."""
+
+_REST = 600.0
+"""Seconds from the end of one look through all entries to the next."""
 
 _log = logging.getLogger("durable_memory.activities")
 
@@ -42,6 +49,7 @@ class EmbeddingActivities:
         self._resolve = _always(queue) if isinstance(queue, EmbeddingQueue) else queue
         self._embedder = embedder
         self._telemetry = telemetry or Telemetry()
+        self._lacking = _Lacking(embedder.name)
 
     @property
     def activities(self) -> Sequence[Callable[..., Any]]:
@@ -59,7 +67,7 @@ class EmbeddingActivities:
             limit = EmbedRequest.parse(request).limit
             queue = await self._resolve()
             tasks = await queue.claim(limit=limit)
-            if not tasks and await queue.refill(self._embedder.name):
+            if not tasks and await self._lacking.queued(queue):
                 tasks = await queue.claim(limit=limit)
             embedded = await self._embed(tasks)
             if tasks and not embedded:
@@ -93,10 +101,37 @@ class EmbeddingActivities:
         try:
             vectors = await self._embedder.embed([task.text for task in tasks])
             pairs = zip(tasks, vectors, strict=True)
-            return [EmbeddedTask(task=task, vector=vector) for task, vector in pairs]
+            return [EmbeddedTask(task=task, vector=stored_vector(vector)) for task, vector in pairs]
         except Exception as error:  # noqa: BLE001  (whatever an embedder may raise)
             _log.warning("the embedder failed (%s)", type(error).__name__)
             return None
+
+
+class _Lacking:
+    """Looks through all entries, page by page, for those without a vector of one embedder.
+
+    What is written queues itself. This finds what was written before there was an embedder, or is
+    embedded by another one, whose last worker may end an hour later: so it begins anew, after a
+    rest. A page is a few milliseconds of the database's time.
+    """
+
+    def __init__(self, embedder: str) -> None:
+        self._embedder = embedder
+        self._place = 0
+        self._rested_at = 0.0
+
+    async def queued(self, queue: EmbeddingQueue) -> bool:
+        """Go on through the pages until one has something to queue; whether one had."""
+        for _ in range(_PAGES):
+            if time.monotonic() < self._rested_at:
+                return False
+            page = await queue.refill(self._embedder, after=self._place)
+            self._place = page.next or 0
+            if page.next is None:
+                self._rested_at = time.monotonic() + _REST
+            if page.queued:
+                return True
+        return False
 
 
 def _always(queue: EmbeddingQueue) -> Callable[[], Awaitable[EmbeddingQueue]]:

@@ -28,7 +28,7 @@ from rich.table import Table
 
 from durable_memory.activities import WordLlamaEmbedder
 from durable_memory.cli.embedded import postgres_server
-from durable_memory.notebook import EntryKey, index_terms, query_terms
+from durable_memory.notebook import EntryKey, index_terms, query_terms, stored_vector
 from durable_memory.stores import (
     EmbeddedTask,
     PostgresEmbeddingQueue,
@@ -104,7 +104,7 @@ class Bench:
 
     async def fill(self) -> None:
         """Write all partitions, and embed them."""
-        await self.words.create_store(STORE, creator="benchmark")
+        await self.words.create_store(STORE, creator="USER:benchmark")
         sizes = {f"actor-{size}": size for size in SIZES}
         sizes |= {f"other-{number}": 100 for number in range(OTHERS)}
         gate = asyncio.Semaphore(8)
@@ -127,7 +127,9 @@ class Bench:
         while tasks := await self.queue.claim(limit=500):
             vectors = await self.embedder.embed([task.text for task in tasks])
             pairs = zip(tasks, vectors, strict=True)
-            embedded = [EmbeddedTask(task=task, vector=vector) for task, vector in pairs]
+            embedded = [
+                EmbeddedTask(task=task, vector=stored_vector(vector)) for task, vector in pairs
+            ]
             await self.queue.keep(self.embedder.name, embedded)
 
     async def searches(self, name: str, store: PostgresEntryStore, size: int) -> Measurement:

@@ -33,7 +33,13 @@ from durable_memory.activities import (
 from durable_memory.cli.embedded import temporal_server
 from durable_memory.cli.faults import reset_before_model_call
 from durable_memory.notebook import EMBEDDING, MemoryStoreUnavailable, Scope
-from durable_memory.stores import EmbeddedTask, EmbeddingTask, InMemoryStore, MemoryStore
+from durable_memory.stores import (
+    EmbeddedTask,
+    EmbeddingTask,
+    InMemoryStore,
+    MemoryStore,
+    Refill,
+)
 from durable_memory.workflows import (
     AGENT,
     AgentRequest,
@@ -202,9 +208,9 @@ class OneBatch:
         """Keep the first of them."""
         return sum(each.task.document == 1 for each in embedded if embedder)
 
-    async def refill(self, embedder: str, *, limit: int = 1_000) -> int:
+    async def refill(self, embedder: str, *, after: int = 0, limit: int = 1) -> Refill:
         """Find nothing more."""
-        return 0 if embedder else limit
+        return Refill(queued=0 if embedder else limit, next=after or None)
 
 
 class ShakyEmbedder:

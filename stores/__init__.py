@@ -11,6 +11,7 @@ from .embedding import (
     Embedder,
     EmbeddingQueue,
     EmbeddingTask,
+    Refill,
 )
 from .entries import (
     EVERYTHING,
@@ -121,6 +122,7 @@ __all__ = [
     "PostgresTokenStore",
     "Principal",
     "PrincipalType",
+    "Refill",
     "SearchableMemoryStore",
     "SettlingStore",
     "SnapshotStore",

@@ -15,7 +15,10 @@ MAX_OPERATION_BYTES = 1000
 """Bytes of UTF-8 that each field of an operation may have, as Temporal bounds its ids."""
 
 NO_VERSION = -1
-"""Equals no file's version, and is below all of them."""
+"""Equals no document's version, and is below all of them."""
+
+NOTHING = "0"
+"""A version, as text, that no document has."""
 
 _VERSION = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 

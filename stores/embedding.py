@@ -14,11 +14,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol, runtime_checkable
 
+from ..notebook import StoredVector
+
 CLAIM_LEASE = timedelta(seconds=60)
 """How long whoever claimed entries has before they come up again; doubled with every claim."""
 
 CLAIM_LIMIT = 64
 """Entries claimed at once."""
+
+REFILL_LIMIT = 10_000
+"""Entries looked at for a vector at once."""
 
 
 @runtime_checkable
@@ -55,10 +60,23 @@ class EmbeddingTask:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EmbeddedTask:
-    """A task and its vector."""
+    """A task and its vector, as it is stored."""
 
     task: EmbeddingTask
-    vector: Sequence[float]
+    vector: StoredVector
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refill:
+    """What one page of `EmbeddingQueue.refill` had.
+
+    Attributes:
+        queued: How many of its entries were queued.
+        next: Where the next page begins, `None` on the last.
+    """
+
+    queued: int
+    next: int | None
 
 
 @runtime_checkable
@@ -79,6 +97,12 @@ class EmbeddingQueue(Protocol):
         """Keep vectors of entries that have not changed since; return of how many."""
         ...
 
-    async def refill(self, embedder: str, *, limit: int = 1_000) -> int:
-        """Queue entries that have no vector of this embedder; return how many were queued."""
+    async def refill(self, embedder: str, *, after: int = 0, limit: int = REFILL_LIMIT) -> Refill:
+        """Queue entries that have no vector of this embedder, of one page of all entries.
+
+        Args:
+            embedder: Whose vectors they should have.
+            after: `Refill.next` of the page before.
+            limit: Entries looked at.
+        """
         ...

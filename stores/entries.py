@@ -222,7 +222,12 @@ class EntryStore(Protocol):
     async def create_store(
         self, store: str, *, creator: str, description: str = ""
     ) -> EntryStoreInfo:
-        """Make a memory store; raise `MemoryAlreadyExists` if there is one of that id."""
+        """Make a memory store for its `creator`, the key of a `Principal`.
+
+        Raises:
+            MemoryAlreadyExists: There is one of that id.
+            InvalidMemoryRequest: The creator is no principal.
+        """
         ...
 
     async def get_store(self, store: str) -> EntryStoreInfo | None:

@@ -24,6 +24,7 @@ from pathlib import Path
 import asyncpg
 import bm25s
 import snowballstemmer
+from measures import SHOWN, count_terms, embed_all, recall, reciprocal_rank
 from questions import LANGUAGES, Dataset, LabelledEntry, Question, load
 from rich.console import Console
 from rich.table import Table
@@ -32,7 +33,6 @@ from durable_memory.activities import WordLlamaEmbedder
 from durable_memory.cli.embedded import postgres_server
 from durable_memory.notebook import EntryKey
 from durable_memory.stores import (
-    EmbeddedTask,
     PostgresEmbeddingQueue,
     PostgresEntryStore,
     create_pool,
@@ -41,7 +41,6 @@ from durable_memory.stores import (
 
 STORE = "ranking"
 logging.getLogger("bm25s").setLevel(logging.WARNING)  # its debug lines would mix with --json
-SHOWN = 10
 
 Ranker = Callable[[Question, Sequence[LabelledEntry]], Awaitable[list[str]]]
 """Returns the ids of at most ten entries, best first."""
@@ -60,20 +59,9 @@ class Figure:
     mrr: float
 
 
-async def count_terms(question: Question, entries: Sequence[LabelledEntry]) -> list[str]:
-    """Rank by how often the question's words, as they stand, occur."""
-    words = set(question.question.casefold().split())
-    counts = {
-        entry.id: 1.0
-        * sum(f"{entry.content} {entry.description}".casefold().count(w) for w in words)
-        for entry in entries
-    }
-    return _best(counts)
-
-
-def _best(scores: dict[str, float]) -> list[str]:
-    ranked = sorted((id_ for id_ in scores if scores[id_] > 0), key=lambda id_: -scores[id_])
-    return ranked[:SHOWN]
+async def counted(question: Question, entries: Sequence[LabelledEntry]) -> list[str]:
+    """Rank by counting terms."""
+    return count_terms(question, entries)
 
 
 class Bm25s:
@@ -144,17 +132,13 @@ async def fill(pool: asyncpg.Pool, datasets: Sequence[Dataset]) -> dict[tuple[st
         PostgresEmbeddingQueue(pool),
         WordLlamaEmbedder(),
     )
-    await store.create_store(STORE, creator="benchmark")
+    await store.create_store(STORE, creator="USER:benchmark")
     ids = {}
     for entry in (entry for dataset in datasets for entry in dataset.entries):
         key = EntryKey(store=STORE, actor=entry.actor, path=entry.path, session=entry.session)
         await store.create(key, content=entry.content, description=entry.description)
         ids[entry.actor, entry.path] = entry.id
-    while tasks := await queue.claim(limit=500):
-        vectors = await embedder.embed([task.text for task in tasks])
-        pairs = zip(tasks, vectors, strict=True)
-        embedded = [EmbeddedTask(task=task, vector=vector) for task, vector in pairs]
-        await queue.keep(embedder.name, embedded)
+    await embed_all(queue, embedder)
     return ids
 
 
@@ -163,7 +147,7 @@ async def figures(name: str, ranker: Ranker, dataset: Dataset) -> list[Figure]:
     outcomes: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for question in dataset.questions:
         found = await ranker(question, dataset.of_actor(question.actor))
-        outcome = _recall(found, question), _reciprocal(found, question)
+        outcome = recall(found, question), reciprocal_rank(found, question)
         outcomes[question.split, question.kind].append(outcome)
         outcomes[question.split, "all"].append(outcome)
     return [
@@ -180,14 +164,6 @@ async def figures(name: str, ranker: Ranker, dataset: Dataset) -> list[Figure]:
     ]
 
 
-def _recall(found: Sequence[str], question: Question) -> float:
-    return len(set(found) & set(question.answers)) / len(question.answers)
-
-
-def _reciprocal(found: Sequence[str], question: Question) -> float:
-    return next((1 / rank for rank, id_ in enumerate(found, 1) if id_ in question.answers), 0.0)
-
-
 @asynccontextmanager
 async def rankers(url: str) -> AsyncIterator[Callable[[str], dict[str, Ranker]]]:
     """Open everything, and give what makes the rankers of a language."""
@@ -197,7 +173,7 @@ async def rankers(url: str) -> AsyncIterator[Callable[[str], dict[str, Ranker]]]
         words = ours(PostgresEntryStore(pool), ids)
         meaning = ours(PostgresEntryStore(pool, embedder=WordLlamaEmbedder()), ids)
         yield lambda language: {
-            "term counting": count_terms,
+            "term counting": counted,
             "ts_rank": ts_rank(pool, language),
             "bm25s": Bm25s(language),
             "ours, words": words,

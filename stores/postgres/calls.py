@@ -84,6 +84,15 @@ class Caller:
 
     async def mutate(self, name: str, *args: object, deadline: datetime | None = None) -> Row:
         """Return the row of a function that changes something."""
+        rows = await self.mutate_rows(name, *args, deadline=deadline)
+        if not rows:
+            raise MemoryStoreUnavailable("The database gave no answer.")
+        return rows[0]
+
+    async def mutate_rows(
+        self, name: str, *args: object, deadline: datetime | None = None
+    ) -> Sequence[Row]:
+        """Return the rows of a function that changes something."""
         with translated():
             for attempt in range(_ATTEMPTS):
                 try:
@@ -96,16 +105,12 @@ class Caller:
 
     async def _attempt(
         self, attempt: int, name: str, args: Sequence[object], deadline: datetime | None
-    ) -> Row:
+    ) -> Sequence[Row]:
         timeout = self._budget(deadline)
         async with self.pool.acquire(timeout=timeout) as connection:
             if attempt == 0:
-                row = await connection.fetchrow(query(name), *args, timeout=timeout)
-            else:
-                row = await _read_committed(connection, name, args, timeout)
-        if row is None:
-            raise MemoryStoreUnavailable("The database gave no answer.")
-        return row
+                return await connection.fetch(query(name), *args, timeout=timeout)
+            return await _read_committed(connection, name, args, timeout)
 
     def _budget(self, deadline: datetime | None) -> float:
         left = remaining(deadline)
@@ -114,10 +119,10 @@ class Caller:
 
 async def _read_committed(
     connection: PostgresConnection, name: str, args: Sequence[object], budget: float
-) -> Row | None:
+) -> Sequence[Row]:
     async with connection.transaction(isolation="read_committed"):
         await connection.execute(_SET_LOCAL, timeout=budget)
-        return await connection.fetchrow(query(name), *args, timeout=budget)
+        return await connection.fetch(query(name), *args, timeout=budget)
 
 
 def _is_lost_race(error: Exception) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from ...notebook import (
+    MAX_CONTENT_CHARS,
     MAX_ENTRY_RESULTS,
     ROOT_PREFIX,
     Append,
@@ -26,7 +27,7 @@ from ...notebook import (
     check_entry_query,
     check_store_id,
 )
-from ..checks import check_bound, check_deadline, check_operation, parse_version
+from ..checks import NOTHING, check_bound, check_deadline, check_operation, parse_version
 from ..embedding import Embedder
 from ..entries import (
     EVERYTHING,
@@ -41,6 +42,7 @@ from ..entries import (
     EntryVersion,
     EntryWrite,
 )
+from ..grants import Principal
 from ..protocols import MemoryOperation
 from .calls import Caller, Row
 from .changes import identity
@@ -83,6 +85,7 @@ class PostgresEntryStore:
         """See `EntryStore.create_store`. One round trip."""
         check_store_id(store)
         check_description(description)
+        Principal.of_key(creator)
         row = await self._caller.mutate("create_memory_store", store, description, creator)
         if row["id"] is None:
             raise MemoryAlreadyExists
@@ -179,22 +182,48 @@ class PostgresEntryStore:
     async def _append_described(
         self, key: EntryKey, added: str, description: str, expected: str | None, write: EntryWrite
     ) -> EntryMutation:
+        """Append by writing the whole; terms are of the whole text, so that is read first."""
         check_description(description)
-        for _ in range(_RACES):
+        change = EntryChange(kind="put", store=key.store, key=key, description=description)
+
+        async def attempt() -> EntryMutation:
             current = await self.find(key)
             before = (current.content if current else None) or ""
-            change = EntryChange(
-                kind="put" if current else "create",
-                store=key.store,
-                key=key,
-                expected=expected or (current.version if current else None),
-                content=check_content(before + append_addition(before, added)),
-                description=description,
-            )
+            whole = before + append_addition(before, added)
+            if len(whole) > MAX_CONTENT_CHARS:
+                # Refused by the database, after it has looked for a receipt.
+                planned = replace(change, kind="append", content=added, description=None)
+            elif current:
+                planned = replace(change, content=whole)
+            else:
+                planned = replace(change, kind="create", content=whole)
+            return await self._apply_read(planned, current, expected, write)
+
+        return await self._repeated(attempt, once=expected is not None)
+
+    async def _apply_read(
+        self, change: EntryChange, current: Entry | None, expected: str | None, write: EntryWrite
+    ) -> EntryMutation:
+        """Make a change that follows from what was read, and lands on that alone.
+
+        Where the caller expects another version, or there is nothing to change, it lands on none:
+        it is sent all the same, since a receipt may answer.
+        """
+        read = current.version if current else None
+        makes = change.kind != "update"
+        lands = expected in {None, read} and (makes or read is not None)
+        planned = replace(change, expected=read if lands else NOTHING)
+        return await self._mutator(write).apply(planned)
+
+    async def _repeated(
+        self, attempt: Callable[[], Awaitable[EntryMutation]], *, once: bool
+    ) -> EntryMutation:
+        """Read and change anew when another writer was faster, unless a version was asked for."""
+        for _ in range(_RACES):
             try:
-                return await self._mutator(write).apply(change)
+                return await attempt()
             except (MemoryConflictError, MemoryAlreadyExists):
-                if expected is not None:
+                if once:
                     raise
         raise MemoryConflictError
 
@@ -283,24 +312,19 @@ class PostgresEntryStore:
             return await self._mutator(write).apply(change)
         if description is None:
             raise InvalidMemoryRequest("an update changes content, description or both")
-        return await self._describe(change, write)
+        return await self._describe(change, expected_version, write)
 
-    async def _describe(self, change: EntryChange, write: EntryWrite) -> EntryMutation:
+    async def _describe(
+        self, change: EntryChange, expected: str | None, write: EntryWrite
+    ) -> EntryMutation:
         """Change a description; terms are of the whole text, so that is read first."""
-        for _ in range(_RACES):
+
+        async def attempt() -> EntryMutation:
             current = await self.get(change.store, change.entry_id or "")
-            planned = replace(
-                change,
-                expected=change.expected or (current.version if current else None),
-                indexed=(current.content if current else None) or "",
-            )
-            try:
-                # Also without an entry: a receipt may answer.
-                return await self._mutator(write).apply(planned)
-            except MemoryConflictError:
-                if change.expected is not None:
-                    raise
-        raise MemoryConflictError
+            planned = replace(change, indexed=(current.content if current else None) or "")
+            return await self._apply_read(planned, current, expected, write)
+
+        return await self._repeated(attempt, once=expected is not None)
 
     async def delete(
         self,

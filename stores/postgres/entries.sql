@@ -116,19 +116,22 @@ LIMIT $4
 
 -- name: entry_steps_since
 -- An entry and its steps down to a version, newest first, by its id.
-SELECT d.id AS document_id, d.store, d.entry_id, d.actor, d.session, d.path, d.created_at,
-    h.version, h.operation_id, h.workflow_id, h.written_at, h.existed_before, h.exists_after,
+SELECT d.id AS document_id, d.store, d.entry_id, d.actor, d.session, d.path,
+    h.entry_created_at AS created_at, h.version, h.operation_id, h.workflow_id, h.written_at, h.existed_before, h.exists_after,
     h.at, h.removed, h.added, h.description, h.source_type, h.origin,
     CASE WHEN h.version = d.version THEN d.content END AS current
 FROM durable_memory.documents d
 JOIN durable_memory.history h ON h.document_id = d.id
 WHERE d.store = $1 AND d.entry_id = $2 AND h.version >= $3
+    -- Of a version that it never had, no step is read.
+    AND EXISTS (
+        SELECT FROM durable_memory.history e WHERE e.document_id = d.id AND e.version = $3)
 ORDER BY h.version DESC
 
 -- name: document_steps_since
 -- The same by the document that a receipt names, whether it is an entry now or not.
-SELECT d.id AS document_id, d.store, d.entry_id, d.actor, d.session, d.path, d.created_at,
-    h.version, h.operation_id, h.workflow_id, h.written_at, h.existed_before, h.exists_after,
+SELECT d.id AS document_id, d.store, d.entry_id, d.actor, d.session, d.path,
+    h.entry_created_at AS created_at, h.version, h.operation_id, h.workflow_id, h.written_at, h.existed_before, h.exists_after,
     h.at, h.removed, h.added, h.description, h.source_type, h.origin,
     CASE WHEN h.version = d.version THEN d.content END AS current
 FROM durable_memory.documents d
@@ -226,49 +229,35 @@ ORDER BY s.score DESC, d.path, d.session
 LIMIT $16
 
 -- name: claim_embeddings
--- Take entries that wait for an embedder; a claim that is not kept comes up again, each time later.
-WITH due AS (
-    SELECT document_id
-    FROM durable_memory.entry_embeddings
-    WHERE due_at <= clock_timestamp()
-    ORDER BY due_at
-    LIMIT $1
-    FOR UPDATE SKIP LOCKED
-), claimed AS (
-    UPDATE durable_memory.entry_embeddings q
-    SET due_at = clock_timestamp() + $2::interval * power(2, least(attempts, 8)),
-        attempts = attempts + 1
-    FROM due
-    WHERE q.document_id = due.document_id
-    RETURNING q.document_id, q.version
-)
-SELECT c.document_id, c.version, d.path, left(d.content, $3) AS content, d.description
-FROM claimed c
-JOIN durable_memory.documents d
-    ON d.id = c.document_id AND d.version = c.version AND d.entry_id IS NOT NULL
-ORDER BY c.document_id
+-- Take entries that wait for an embedder.
+SELECT document_id, version, path, content, description
+FROM durable_memory.claim_embeddings_v1($1, $2, $3)
 
 -- name: store_vectors
 -- Keep the vectors of those entries that still are what was embedded.
 SELECT stored FROM durable_memory.store_vectors_v1($1, $2, $3, $4, $5)
 
 -- name: queue_embeddings
--- Queue entries whose vector is missing or another embedder's, and that are not queued.
-WITH lacking AS (
-    SELECT t.document_id, t.store, d.version
-    FROM durable_memory.entry_terms t
-    JOIN durable_memory.documents d ON d.id = t.document_id
-    LEFT JOIN durable_memory.entry_vectors v
-        ON v.store = t.store AND v.actor = t.actor AND v.document_id = t.document_id
-            AND v.embedder = $1
-    WHERE v.document_id IS NULL
-        AND NOT EXISTS (
-            SELECT FROM durable_memory.entry_embeddings q WHERE q.document_id = t.document_id)
-    LIMIT $2
+-- Of a page of entries behind a document, queue those whose vector is missing or another
+-- embedder's; `next` is where the next page begins, NULL on the last.
+WITH page AS MATERIALIZED (
+    SELECT id, store, actor, version
+    FROM durable_memory.documents
+    WHERE id > $2 AND entry_id IS NOT NULL
+    ORDER BY id
+    LIMIT $3
 ), queued AS (
     INSERT INTO durable_memory.entry_embeddings (document_id, store, version)
-    SELECT document_id, store, version FROM lacking
+    SELECT id, store, version FROM page p
+    WHERE NOT EXISTS (
+            SELECT FROM durable_memory.entry_vectors v
+            WHERE v.store = p.store AND v.actor = p.actor AND v.document_id = p.id
+                AND v.embedder = $1)
+        AND NOT EXISTS (
+            SELECT FROM durable_memory.entry_embeddings q WHERE q.document_id = p.id)
     ON CONFLICT (document_id) DO NOTHING
     RETURNING document_id
 )
-SELECT count(*)::integer AS queued FROM queued
+SELECT (SELECT count(*) FROM queued)::integer AS queued,
+    CASE WHEN count(*) = $3 THEN max(id) END AS next
+FROM page

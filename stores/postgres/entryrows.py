@@ -83,7 +83,7 @@ def rebuilt(rows: Sequence[Row], version: str, entry_id: str | None) -> Entry | 
         content=content,
         description=row["description"] or "",
         provenance=_provenance(row),
-        created_at=min(row["created_at"], row["written_at"]),
+        created_at=row["created_at"],
         updated_at=row["written_at"],
     )
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from ...notebook import MAX_EMBEDDED_CHARS, embedding_text, stored_vector
+from ...notebook import MAX_EMBEDDED_CHARS, embedding_text
 from ..checks import check_bound
-from ..embedding import CLAIM_LEASE, CLAIM_LIMIT, EmbeddedTask, EmbeddingTask
+from ..embedding import (
+    CLAIM_LEASE,
+    CLAIM_LIMIT,
+    REFILL_LIMIT,
+    EmbeddedTask,
+    EmbeddingTask,
+    Refill,
+)
 from .calls import Caller
 from .pool import PostgresPool
 
@@ -28,7 +35,7 @@ class PostgresEmbeddingQueue:
     ) -> Sequence[EmbeddingTask]:
         """See `EmbeddingQueue.claim`. One round trip."""
         check_bound("limit", limit)
-        rows = await self._caller.rows("claim_embeddings", limit, lease, MAX_EMBEDDED_CHARS)
+        rows = await self._caller.mutate_rows("claim_embeddings", limit, lease, MAX_EMBEDDED_CHARS)
         return [
             EmbeddingTask(
                 document=row["document_id"],
@@ -40,20 +47,19 @@ class PostgresEmbeddingQueue:
 
     async def keep(self, embedder: str, embedded: Sequence[EmbeddedTask]) -> int:
         """See `EmbeddingQueue.keep`. One round trip."""
-        vectors = [stored_vector(each.vector) for each in embedded]
         row = await self._caller.mutate(
             "store_vectors",
             embedder,
             [each.task.document for each in embedded],
             [each.task.version for each in embedded],
-            [vector.signature for vector in vectors],
-            ["{" + ",".join(map(str, vector.components)) + "}" for vector in vectors],
+            [each.vector.signature for each in embedded],
+            ["{" + ",".join(map(str, each.vector.components)) + "}" for each in embedded],
         )
         stored: int = row["stored"]
         return stored
 
-    async def refill(self, embedder: str, *, limit: int = 1_000) -> int:
+    async def refill(self, embedder: str, *, after: int = 0, limit: int = REFILL_LIMIT) -> Refill:
         """See `EmbeddingQueue.refill`. One round trip."""
-        row = await self._caller.mutate("queue_embeddings", embedder, check_bound("limit", limit))
-        queued: int = row["queued"]
-        return queued
+        check_bound("limit", limit)
+        row = await self._caller.mutate("queue_embeddings", embedder, after, limit)
+        return Refill(queued=row["queued"], next=row["next"])

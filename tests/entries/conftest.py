@@ -42,7 +42,7 @@ async def entries(pool: asyncpg.Pool) -> PostgresEntryStore:
 async def store(entries: PostgresEntryStore) -> str:
     """Id of a new memory store."""
     name = f"s-{uuid.uuid4().hex[:16]}"
-    return (await entries.create_store(name, creator="someone")).id
+    return (await entries.create_store(name, creator="USER:someone")).id
 
 
 @pytest_asyncio.fixture
@@ -55,5 +55,5 @@ async def queue(pool: asyncpg.Pool) -> PostgresEmbeddingQueue:
 @pytest_asyncio.fixture
 async def clean(pool: asyncpg.Pool) -> None:
     """Nothing in the database but what the test writes."""
-    await pool.execute("DELETE FROM durable_memory.entry_terms")
-    await pool.execute("DELETE FROM durable_memory.entry_vectors")
+    for table in ("documents", "entry_terms", "entry_vectors", "entry_embeddings"):
+        await pool.execute(f"DELETE FROM durable_memory.{table}")  # noqa: S608

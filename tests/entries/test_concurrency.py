@@ -7,7 +7,13 @@ import uuid
 
 import asyncpg
 
-from durable_memory.notebook import EntryKey, MemoryFault, MemoryNotFound, index_terms
+from durable_memory.notebook import (
+    EntryKey,
+    MemoryFault,
+    MemoryNotFound,
+    index_terms,
+    stored_vector,
+)
 from durable_memory.stores import (
     EmbeddedTask,
     EntryWrite,
@@ -148,7 +154,7 @@ async def test_embedding_meets_writers(
     async def embed() -> None:
         for _ in range(10):
             tasks = await queue.claim(limit=5)
-            pairs = [EmbeddedTask(task=task, vector=[1.0, -1.0]) for task in tasks]
+            pairs = [EmbeddedTask(task=task, vector=stored_vector([1.0, -1.0])) for task in tasks]
             try:
                 await queue.keep("test:2", pairs)
             except MemoryFault as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
@@ -24,6 +25,12 @@ from durable_memory.notebook import EntryKey
 from durable_memory.stores import PostgresEmbeddingQueue, PostgresEntryStore
 from durable_memory.workflows import EmbeddingRun, EmbeddingWorkflow
 
+USELESS: dict[str, list[float]] = {
+    "nan": [math.nan, 1.0],
+    "infinite": [math.inf, 1.0],
+    "empty": [],
+}
+
 
 class Shaky:
     """An embedder of one direction that fails as often as it is told, and on one word always."""
@@ -40,7 +47,10 @@ class Shaky:
         if self.failures or any("poison" in text for text in texts):
             self.failures = max(0, self.failures - 1)
             raise ConnectionError
-        return [[1.0, 1.0] for _ in texts]
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> Sequence[float]:
+        return next((vector for word, vector in USELESS.items() if word in text), [1.0, 1.0])
 
 
 @pytest.fixture
@@ -99,20 +109,22 @@ async def test_batch_is_embedded(
     assert await vectors(pool, store) == 2
 
 
-async def test_text_that_cannot_be_embedded_leaves_out_itself(
+@pytest.mark.parametrize("bad", ["poison", *USELESS])
+async def test_text_that_cannot_be_embedded_leaves_out_itself(  # noqa: PLR0917  (fixtures)
     entries: PostgresEntryStore,
     store: str,
     activities: EmbeddingActivities,
     embedder: Shaky,
     pool: asyncpg.Pool,
+    bad: str,
 ) -> None:
     """Of a batch with one bad text all others are embedded, and the bad one is found by words."""
     for n in range(9):
-        await entries.create(key(store, f"/{n}"), content="poison" if n == 4 else "text")
+        await entries.create(key(store, f"/{n}"), content=bad if n == 4 else "text")
     done = await ActivityEnvironment().run(activities.embed_entries, {})
     assert done == {"claimed": 9, "kept": 8}
     assert await vectors(pool, store) == 8
-    assert len(await entries.search(store, "someone", "poison")) == 1
+    assert len(await entries.search(store, "someone", bad)) == 1
 
 
 async def test_embedder_that_is_down_is_asked_three_times(
@@ -208,20 +220,18 @@ async def test_nudge_embeds_at_once(
 
 
 @pytest.mark.usefixtures("worker")
-async def test_nudges_of_a_worker_are_few_and_never_fail(
+async def test_nudges_of_a_burst_are_few(
     temporal_client: Client,
     entries: PostgresEntryStore,
     store: str,
     schedule: ScheduleHandle,
     pool: asyncpg.Pool,
 ) -> None:
-    """A burst of saves is one nudge, with one more at most; without a schedule it is none."""
+    """A burst of saves is one nudge, with one more at most."""
     await entries.create(key(store, "/1"), content="text")
     nudger = EmbeddingNudger(temporal_client, schedule_id=schedule.id)
-    absent = EmbeddingNudger(temporal_client, schedule_id="absent")
     for _ in range(50):
         nudger.nudge()
-        absent.nudge()
 
     async def embedded() -> bool:
         return await vectors(pool, store) == 1
@@ -229,4 +239,21 @@ async def test_nudges_of_a_worker_are_few_and_never_fail(
     await until(embedded, "the vector")
     assert (await schedule.describe()).info.num_actions <= 2
     await nudger.close()
-    await absent.close()
+
+
+async def test_nudge_that_fails_is_said_once(
+    temporal_client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without a schedule writes go on, each failing nudge after the first in silence."""
+    nudger = EmbeddingNudger(temporal_client, schedule_id="absent")
+
+    async def ended() -> bool:
+        return nudger._running is not None and nudger._running.done()
+
+    for _ in range(2):
+        nudger.nudge()
+        await until(ended, "the end of a nudge")
+    await nudger.close()
+    assert [record.message for record in caplog.records] == [
+        "embedding could not be nudged (RPCError)"
+    ]

@@ -17,6 +17,7 @@ from durable_memory.notebook import (
     MemoryConflictError,
     MemoryRefusal,
     Provenance,
+    stored_vector,
 )
 from durable_memory.stores import (
     EmbeddedTask,
@@ -74,7 +75,7 @@ async def test_same_path_in_two_sessions_is_two_entries(
 
 async def test_filtered_delete_wiped_every_user(entries: PostgresEntryStore, store: str) -> None:
     """To forget touches one path of one actor in one store, and without a filter is refused."""
-    other = await entries.create_store(f"o-{uuid.uuid4().hex[:12]}", creator="someone")
+    other = await entries.create_store(f"o-{uuid.uuid4().hex[:12]}", creator="USER:someone")
     kept = [
         key(store, "/b.md"),
         key(store, "/a.md/c"),
@@ -121,10 +122,15 @@ async def test_stale_vector_after_an_update(
     made = await entries.create(key(store), content="zebra")
     (task,) = await queue.claim()
     await entries.update(store, made.entry_ids[0], content="horse")
-    assert await queue.keep("test:2", [EmbeddedTask(task=task, vector=[1.0, 0.0])]) == 0
+    assert (
+        await queue.keep("test:2", [EmbeddedTask(task=task, vector=stored_vector([1.0, 0.0]))]) == 0
+    )
     (again,) = await queue.claim()
     assert "horse" in again.text
-    assert await queue.keep("test:2", [EmbeddedTask(task=again, vector=[0.0, 1.0])]) == 1
+    assert (
+        await queue.keep("test:2", [EmbeddedTask(task=again, vector=stored_vector([0.0, 1.0]))])
+        == 1
+    )
     vectors = "SELECT count(*) FROM durable_memory.entry_vectors WHERE store = $1"
     assert await pool.fetchval(vectors, store) == 1
     await entries.append(key(store), content="saddle")
@@ -289,6 +295,6 @@ async def test_session_filter_never_returns_entries_without_a_session(
 
 async def test_id_of_another_store_finds_nothing(entries: PostgresEntryStore, store: str) -> None:
     """An entry's id means nothing in another memory store."""
-    other = await entries.create_store(f"o-{uuid.uuid4().hex[:12]}", creator="someone")
+    other = await entries.create_store(f"o-{uuid.uuid4().hex[:12]}", creator="USER:someone")
     made = await entries.create(key(store), content="text")
     assert await entries.get(other.id, made.entry_ids[0]) is None

@@ -16,6 +16,7 @@ import pytest
 import pytest_asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from measures import embed_all
 
 from durable_memory.activities import OpenAIEmbedder, WordLlamaEmbedder
 from durable_memory.notebook import (
@@ -27,12 +28,13 @@ from durable_memory.notebook import (
     index_terms,
     query_terms,
     score_words,
+    stored_vector,
 )
 from durable_memory.stores import (
     EmbeddedTask,
-    Embedder,
     PostgresEmbeddingQueue,
     PostgresEntryStore,
+    Refill,
 )
 
 SHARED = settings(
@@ -68,7 +70,7 @@ async def test_statement_scores_as_the_rule(
 ) -> None:
     """What SQL makes of words is what the notebook's formula says, to six digits."""
     store = f"t-{uuid.uuid4().hex[:16]}"
-    await entries.create_store(store, creator="someone")
+    await entries.create_store(store, creator="USER:someone")
     for n, (content, description) in enumerate(texts):
         await entries.create(key(store, f"/{n}"), content=content, description=description)
     indexed = {f"/{n}": together(*text) for n, text in enumerate(texts)}
@@ -147,18 +149,6 @@ class Meanings:
         ]
 
 
-async def embed_all(queue: PostgresEmbeddingQueue, embedder: Embedder) -> int:
-    """Embed all that waits."""
-    kept = 0
-    while tasks := await queue.claim():
-        vectors = await embedder.embed([task.text for task in tasks])
-        pairs = zip(tasks, vectors, strict=True)
-        kept += await queue.keep(
-            embedder.name, [EmbeddedTask(task=task, vector=vector) for task, vector in pairs]
-        )
-    return kept
-
-
 @pytest_asyncio.fixture
 async def meaning(pool: asyncpg.Pool) -> PostgresEntryStore:
     """The store with an embedder."""
@@ -193,12 +183,12 @@ async def test_vectors_of_another_embedder_are_not_compared(
     """A vector of another model or length never takes part, and its entry is queued again."""
     await entries.create(key(store, "/zebra"), content="zebra")
     (task,) = await queue.claim()
-    await queue.keep("other:2", [EmbeddedTask(task=task, vector=[1.0, 1.0])])
+    await queue.keep("other:2", [EmbeddedTask(task=task, vector=stored_vector([1.0, 1.0]))])
     assert await meaning.search(store, "someone", "animal") == []
-    assert await queue.refill(Meanings.name) >= 1
+    assert (await queue.refill(Meanings.name)).queued >= 1
     await embed_all(queue, Meanings())
     assert len(await meaning.search(store, "someone", "animal")) == 1
-    assert await queue.refill(Meanings.name) == 0
+    assert await queue.refill(Meanings.name) == Refill(queued=0, next=None)
 
 
 class Failing:

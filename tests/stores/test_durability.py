@@ -47,7 +47,7 @@ async def test_change_waits_for_the_disk(
     transaction = connection.transaction()
     await transaction.start()
     await files.write(FILE, "one", expected_version=None)
-    await entries.create_store(ENTRY.store, creator="someone")
+    await entries.create_store(ENTRY.store, creator="USER:someone")
     await entries.put(ENTRY, content="one")
     await connection.execute(f"SET LOCAL synchronous_commit = {setting}")
     await change(files, entries)

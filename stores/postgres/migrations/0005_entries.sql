@@ -27,7 +27,9 @@ CREATE INDEX documents_entry_path
 ALTER TABLE durable_memory.history
     ADD COLUMN description text COLLATE "C",
     ADD COLUMN source_type text COLLATE "C",
-    ADD COLUMN origin text COLLATE "C";
+    ADD COLUMN origin text COLLATE "C",
+    -- When the entry was made that this step belongs to: its key may since have another.
+    ADD COLUMN entry_created_at timestamptz;
 
 ALTER TABLE durable_memory.receipts ADD COLUMN entry_ids text[] COLLATE "C";
 

@@ -277,11 +277,12 @@ BEGIN
     INTO STRICT target.version, actor, session, path, description, created_at;
     INSERT INTO durable_memory.history (
         document_id, version, existed_before, exists_after, at, removed, added,
-        operation_id, workflow_id, run_id, written_at, description, source_type, origin)
+        operation_id, workflow_id, run_id, written_at, description, source_type, origin,
+        entry_created_at)
     VALUES (
         target.id, target.version, existed, NOT deletes, at, removed, added,
         p_operation_id, p_workflow_id, p_run_id, moment, coalesce(description, ''),
-        p_source_type, p_origin);
+        p_source_type, p_origin, created_at);
     PERFORM durable_memory.index_entry_v1(
         target.id, p_store, actor, session, path, target.version, p_kind = 'append',
         CASE WHEN NOT deletes THEN p_terms END, p_length,
@@ -352,10 +353,12 @@ BEGIN
         RETURNING d.version INTO STRICT drawn;
         INSERT INTO durable_memory.history (
             document_id, version, existed_before, exists_after, at, removed, added,
-            operation_id, workflow_id, run_id, written_at, description, source_type, origin)
+            operation_id, workflow_id, run_id, written_at, description, source_type, origin,
+            entry_created_at)
         VALUES (
             target.id, drawn, true, false, 0, target.content, '',
-            p_operation_id, p_workflow_id, p_run_id, moment, '', p_source_type, p_origin);
+            p_operation_id, p_workflow_id, p_run_id, moment, '', p_source_type, p_origin,
+            target.created_at);
         PERFORM durable_memory.index_entry_v1(
             target.id, p_store, p_actor, target.session, p_path, drawn, false,
             NULL, NULL, NULL, NULL);
@@ -367,6 +370,42 @@ BEGIN
         SET existed = forget_entries_v1.existed, entry_ids = forget_entries_v1.entry_ids
         WHERE r.operation_id = p_operation_id;
     END IF;
+END $$;
+
+-- Take entries that wait for an embedder; a claim that is not kept comes up again, each time later.
+-- What waits for a version that its document no longer has is dropped. The rows are locked in one
+-- statement and compared in the next: whoever changes a document changes its row here too, so the
+-- statement that sees the row sees the document that goes with it.
+CREATE FUNCTION durable_memory.claim_embeddings_v1(
+    p_limit integer, p_lease interval, p_chars integer
+) RETURNS TABLE (document_id bigint, version bigint, path text, content text, description text)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    due bigint[];
+BEGIN
+    PERFORM durable_memory.begin_entry_mutation_v1(NULL);
+    due := ARRAY(
+        SELECT q.document_id FROM durable_memory.entry_embeddings q
+        WHERE q.due_at <= clock_timestamp()
+        ORDER BY q.due_at
+        LIMIT p_limit
+        FOR UPDATE SKIP LOCKED);
+    DELETE FROM durable_memory.entry_embeddings q
+    WHERE q.document_id = ANY (due) AND NOT EXISTS (
+        SELECT FROM durable_memory.documents d
+        WHERE d.id = q.document_id AND d.version = q.version AND d.entry_id IS NOT NULL);
+    RETURN QUERY
+        WITH claimed AS (
+            UPDATE durable_memory.entry_embeddings q
+            SET due_at = clock_timestamp() + p_lease * power(2, least(q.attempts, 8)),
+                attempts = q.attempts + 1
+            WHERE q.document_id = ANY (due)
+            RETURNING q.document_id
+        )
+        SELECT d.id, d.version, d.path, left(d.content, p_chars), d.description
+        FROM claimed c JOIN durable_memory.documents d ON d.id = c.document_id
+        ORDER BY d.id;
 END $$;
 
 -- Keep the vectors of those documents that still have the version that was embedded; say of how
