@@ -13,7 +13,8 @@ from .embedding import (
     EmbeddingTask,
     Refill,
 )
-from .entries import (
+from .entries import EntryStore
+from .entryrecords import (
     EVERYTHING,
     PLAIN_WRITE,
     Entry,
@@ -21,7 +22,6 @@ from .entries import (
     EntryMatch,
     EntryMutation,
     EntryPage,
-    EntryStore,
     EntryStoreInfo,
     EntryStorePage,
     EntryVersion,

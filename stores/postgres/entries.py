@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from datetime import datetime
 
 from ...notebook import (
-    MAX_CONTENT_CHARS,
     MAX_ENTRY_RESULTS,
     ROOT_PREFIX,
     Append,
     EntryFilter,
     EntryKey,
     InvalidMemoryRequest,
-    MemoryAlreadyExists,
-    MemoryConflictError,
     MemoryNotFound,
-    append_addition,
     check_actor,
     check_content,
     check_description,
@@ -27,9 +22,9 @@ from ...notebook import (
     check_entry_query,
     check_store_id,
 )
-from ..checks import NOTHING, check_bound, check_deadline, check_operation, parse_version
+from ..checks import check_bound, check_deadline, check_operation, parse_version
 from ..embedding import Embedder
-from ..entries import (
+from ..entryrecords import (
     EVERYTHING,
     PLAIN_WRITE,
     Entry,
@@ -37,26 +32,23 @@ from ..entries import (
     EntryMatch,
     EntryMutation,
     EntryPage,
-    EntryStoreInfo,
-    EntryStorePage,
     EntryVersion,
     EntryWrite,
 )
-from ..grants import Principal
 from ..protocols import MemoryOperation
 from .calls import Caller, Row
 from .changes import identity
 from .entrychanges import EntryChange, EntryMutator, replay
-from .entryrows import entry, rebuilt, store_info, version_step
+from .entryplans import AppendDescribed, Describe, apply_read
+from .entryrows import entry, rebuilt, version_step
 from .entrysearch import EntrySearch
+from .memorystores import PostgresMemoryStores
 from .pool import PostgresPool
 
 _NEWEST = 2**63 - 1
-_RACES = 16
-"""Times a change that needs what it reads is tried anew after another writer was faster."""
 
 
-class PostgresEntryStore:
+class PostgresEntryStore(PostgresMemoryStores):
     """Memory stores and entries in the schema `durable_memory`, made by `migrate`.
 
     Args:
@@ -74,50 +66,10 @@ class PostgresEntryStore:
         embedder: Embedder | None = None,
         embed_timeout: float = 2.0,
     ) -> None:
-        self._caller = Caller(pool=pool, timeout=timeout)
+        super().__init__(Caller(pool=pool, timeout=timeout))
         self._search = EntrySearch(
             caller=self._caller, embedder=embedder, embed_timeout=embed_timeout
         )
-
-    async def create_store(
-        self, store: str, *, creator: str, description: str = ""
-    ) -> EntryStoreInfo:
-        """See `EntryStore.create_store`. One round trip."""
-        check_store_id(store)
-        check_description(description)
-        Principal.of_key(creator)
-        row = await self._caller.mutate("create_memory_store", store, description, creator)
-        if row["id"] is None:
-            raise MemoryAlreadyExists
-        return store_info(row)
-
-    async def get_store(self, store: str) -> EntryStoreInfo | None:
-        """See `EntryStore.get_store`. One round trip."""
-        row = await self._caller.row("get_memory_store", check_store_id(store))
-        return None if row is None else store_info(row)
-
-    async def list_stores(self, *, limit: int, after: str | None = None) -> EntryStorePage:
-        """See `EntryStore.list_stores`. One round trip."""
-        check_bound("limit", limit)
-        place = EntryCursor(path=after or "")
-        rows = await self._caller.rows("list_memory_stores", place.path, limit + 1)
-        stores = [store_info(row) for row in rows[:limit]]
-        return EntryStorePage(stores=stores, next=stores[-1].id if len(rows) > limit else None)
-
-    async def update_store(self, store: str, *, description: str) -> EntryStoreInfo:
-        """See `EntryStore.update_store`. One round trip."""
-        check_store_id(store)
-        check_description(description)
-        row = await self._caller.mutate("update_memory_store", store, description)
-        if row["id"] is None:
-            raise MemoryNotFound
-        return store_info(row)
-
-    async def delete_store(self, store: str) -> bool:
-        """See `EntryStore.delete_store`. One round trip."""
-        row = await self._caller.mutate("delete_memory_store", check_store_id(store))
-        existed: bool = row["existed"]
-        return existed
 
     async def create(
         self,
@@ -173,59 +125,12 @@ class PostgresEntryStore:
         """See `EntryStore.append`. One round trip; with a description at least two."""
         check_edit(Append(content=content))
         if description is not None:
-            return await self._append_described(key, content, description, expected_version, write)
+            plan = AppendDescribed(self.find, key, content, check_description(description))
+            return await apply_read(plan, self._mutator(write), expected=expected_version)
         change = EntryChange(
             kind="append", store=key.store, key=key, expected=expected_version, content=content
         )
         return await self._mutator(write).apply(change)
-
-    async def _append_described(
-        self, key: EntryKey, added: str, description: str, expected: str | None, write: EntryWrite
-    ) -> EntryMutation:
-        """Append by writing the whole; terms are of the whole text, so that is read first."""
-        check_description(description)
-        change = EntryChange(kind="put", store=key.store, key=key, description=description)
-
-        async def attempt() -> EntryMutation:
-            current = await self.find(key)
-            before = (current.content if current else None) or ""
-            whole = before + append_addition(before, added)
-            if len(whole) > MAX_CONTENT_CHARS:
-                # Refused by the database, after it has looked for a receipt.
-                planned = replace(change, kind="append", content=added, description=None)
-            elif current:
-                planned = replace(change, content=whole)
-            else:
-                planned = replace(change, kind="create", content=whole)
-            return await self._apply_read(planned, current, expected, write)
-
-        return await self._repeated(attempt, once=expected is not None)
-
-    async def _apply_read(
-        self, change: EntryChange, current: Entry | None, expected: str | None, write: EntryWrite
-    ) -> EntryMutation:
-        """Make a change that follows from what was read, and lands on that alone.
-
-        Where the caller expects another version, or there is nothing to change, it lands on none:
-        it is sent all the same, since a receipt may answer.
-        """
-        read = current.version if current else None
-        makes = change.kind != "update"
-        lands = expected in {None, read} and (makes or read is not None)
-        planned = replace(change, expected=read if lands else NOTHING)
-        return await self._mutator(write).apply(planned)
-
-    async def _repeated(
-        self, attempt: Callable[[], Awaitable[EntryMutation]], *, once: bool
-    ) -> EntryMutation:
-        """Read and change anew when another writer was faster, unless a version was asked for."""
-        for _ in range(_RACES):
-            try:
-                return await attempt()
-            except (MemoryConflictError, MemoryAlreadyExists):
-                if once:
-                    raise
-        raise MemoryConflictError
 
     async def get(self, store: str, entry_id: str, *, content: bool = True) -> Entry | None:
         """See `EntryStore.get`. One round trip."""
@@ -312,19 +217,8 @@ class PostgresEntryStore:
             return await self._mutator(write).apply(change)
         if description is None:
             raise InvalidMemoryRequest("an update changes content, description or both")
-        return await self._describe(change, expected_version, write)
-
-    async def _describe(
-        self, change: EntryChange, expected: str | None, write: EntryWrite
-    ) -> EntryMutation:
-        """Change a description; terms are of the whole text, so that is read first."""
-
-        async def attempt() -> EntryMutation:
-            current = await self.get(change.store, change.entry_id or "")
-            planned = replace(change, indexed=(current.content if current else None) or "")
-            return await self._apply_read(planned, current, expected, write)
-
-        return await self._repeated(attempt, once=expected is not None)
+        plan = Describe(self.get, change)
+        return await apply_read(plan, self._mutator(write), expected=expected_version)
 
     async def delete(
         self,

@@ -20,7 +20,7 @@ from ...notebook import (
     index_terms,
 )
 from ..checks import check_deadline, check_operation, parse_version
-from ..entries import Entry, EntryMutation, EntryWrite
+from ..entryrecords import Entry, EntryMutation, EntryWrite
 from ..protocols import MemoryOperation
 from .calls import Caller
 from .changes import identity

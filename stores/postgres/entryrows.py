@@ -11,7 +11,7 @@ from ...notebook import (
     MemoryOperationConflictError,
     Provenance,
 )
-from ..entries import Entry, EntryMutation, EntryStoreInfo, EntryVersion
+from ..entryrecords import Entry, EntryMutation, EntryStoreInfo, EntryVersion
 from ..history import rebuild
 from ..protocols import MemoryOperation
 from .rows import Row, step

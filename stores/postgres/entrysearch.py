@@ -19,7 +19,7 @@ from ...notebook import (
     term_weights,
 )
 from ..embedding import Embedder
-from ..entries import EntryMatch
+from ..entryrecords import EntryMatch
 from .calls import Caller
 from .entryrows import entry
 
