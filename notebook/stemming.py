@@ -13,7 +13,6 @@ import re
 _VOWEL = re.compile(r"[aeiouy]")
 _PLAIN = re.compile(r"[a-z]{3,}")
 _DOUBLE = re.compile(r"([^aeiouylsz])\1$")
-_SHORT = re.compile(r"^[^aeiouy]*[aeiouy][^aeiouywx]$")
 
 
 def stem(word: str) -> str:

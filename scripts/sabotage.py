@@ -63,6 +63,30 @@ SAFEGUARDS = {
             "test_write_from_before_a_reset_cannot_land_after_its_deadline"
         ),
     ),
+    "entry deadline": Safeguard(
+        what="the store refuses a change of an entry after its deadline",
+        file="stores/postgres/migrations/0006_entry_mutations.sql",
+        line="    IF moment >= p_deadline THEN\n",
+        without="    IF moment IS NULL THEN\n",
+        test="tests/entries/test_receipts.py::test_late_mutation_changes_nothing",
+    ),
+    "entry receipt": Safeguard(
+        what="an entry's operation is answered by its receipt",
+        file="stores/postgres/migrations/0006_entry_mutations.sql",
+        line="    IF FOUND THEN\n        RETURN NULL;\n    END IF;\n    receipt",
+        without="    RETURN NULL;\n    receipt",
+        test=(
+            "tests/entries/test_receipts.py::"
+            "test_mutation_arriving_again_is_answered_by_its_receipt"
+        ),
+    ),
+    "vector": Safeguard(
+        what="a vector is kept for the version that was embedded only",
+        file="stores/postgres/migrations/0006_entry_mutations.sql",
+        line=" AND d.version = given.version",
+        without="",
+        test="tests/entries/test_faults.py::test_stale_vector_after_an_update",
+    ),
     "n": Safeguard(
         what="identical calls of a run are counted",
         file="workflows/runs.py",
