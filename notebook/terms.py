@@ -28,6 +28,9 @@ MAX_TERMS_PER_TEXT = 20_000
 _MAX_TERM_BYTES = 300_000
 """Bytes of all terms of one entry, so that they fit the database's type for them."""
 
+_MAX_FOLDED = 262_144
+"""Folded characters of one text that are indexed: some single ones fold into eighteen."""
+
 # Han, Hiragana, Katakana, Bopomofo, Hangul, and Thai, Lao, Khmer, Burmese: runs that are no words.
 _RUN = (
     "\u0e01-\u0e4e\u0e81-\u0ecd\u1000-\u1049\u1100-\u11ff\u1780-\u17d3\u2e80-\u2fdf"
@@ -125,7 +128,7 @@ def is_stop_term(term: str) -> bool:
 
 def _plain(text: str) -> str:
     """Return `text` folded and without accents; Hangul stays composed."""
-    folded = fold(text)
+    folded = fold(text)[:_MAX_FOLDED]
     if folded.isascii():
         return folded
     parts = unicodedata.normalize("NFD", folded)

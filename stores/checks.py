@@ -17,9 +17,6 @@ MAX_OPERATION_BYTES = 1000
 NO_VERSION = -1
 """Equals no document's version, and is below all of them."""
 
-NOTHING = "0"
-"""A version, as text, that no document has."""
-
 _VERSION = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 
 

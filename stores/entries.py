@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 from ..notebook import EntryFilter, EntryKey
 from .entryrecords import (
@@ -55,6 +55,14 @@ from .protocols import MemoryOperation
 @runtime_checkable
 class EntryStore(Protocol):
     """Keeps memory stores and their entries."""
+
+    def within(self, incarnation: int) -> Self:
+        """Return this store for one incarnation of the memory store that is named.
+
+        Whoever checked a right has checked it in one: see `Access.incarnation`. In a store of the
+        same id that was made since, nothing is found and nothing changes.
+        """
+        ...
 
     async def create_store(
         self, store: str, *, creator: str, description: str = ""

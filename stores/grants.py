@@ -99,10 +99,13 @@ class Access:
     Attributes:
         creator: It made the store: it has WRITE, and manages grants.
         permission: The effective one; `None` for none.
+        incarnation: That of the store in which this holds. A store of this id that is made after
+            this one was deleted is another's, and has another.
     """
 
     creator: bool
     permission: Permission | None
+    incarnation: int
 
 
 @runtime_checkable
@@ -110,14 +113,14 @@ class GrantStore(Protocol):
     """Keeps the grants of memory stores.
 
     Every method raises `InvalidMemoryRequest` for a malformed id of a store, and
-    `MemoryStoreUnavailable`.
+    `MemoryStoreUnavailable`. With an `incarnation` what is not in it is not there.
     """
 
     async def access(self, store: str, principal: Principal) -> Access | None:
         """Return what a principal may do; `None` when there is no such store."""
         ...
 
-    async def grant(self, store: str, grant: Grant) -> None:
+    async def grant(self, store: str, grant: Grant, *, incarnation: int | None = None) -> None:
         """Add a grant; a READ leaves a WRITE that was there.
 
         Raises:
@@ -125,13 +128,17 @@ class GrantStore(Protocol):
         """
         ...
 
-    async def revoke(self, store: str, principal: Principal) -> bool:
+    async def revoke(
+        self, store: str, principal: Principal, *, incarnation: int | None = None
+    ) -> bool:
         """Take all that was granted to a principal; return whether there was anything.
 
         The creator's WRITE was not granted and stays.
         """
         ...
 
-    async def list_grants(self, store: str, *, limit: int, after: str | None = None) -> GrantPage:
+    async def list_grants(
+        self, store: str, *, limit: int, after: str | None = None, incarnation: int | None = None
+    ) -> GrantPage:
         """Return grants behind the key `after`; the creator's own WRITE is none."""
         ...

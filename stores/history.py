@@ -24,6 +24,11 @@ def rebuild(current: str | None, steps: Iterable[MemoryVersion], version: str) -
     for step in steps:
         if step.version == version:
             return content
-        before = undo_splice(content or "", step.change)
-        content = before if step.existed_before else None
+        content = undo(content, step)
     raise MemoryNotFound
+
+
+def undo(content: str | None, step: MemoryVersion) -> str | None:
+    """Return what the content was before a step made it `content`; `None` for none."""
+    before = undo_splice(content or "", step.change)
+    return before if step.existed_before else None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 import asyncpg
 
 from durable_memory.cli.faults import connected, lock_row, until, waiting_backends
-from durable_memory.stores import PostgresConnection, PostgresPool
+from durable_memory.stores import PostgresConnection
 
 LOCK_RECEIPT = "INSERT INTO durable_memory.receipts (operation_id, fingerprint) VALUES ($1, $2)"
 """Holds an operation's receipt, as an earlier attempt does that is under way."""
@@ -95,29 +95,3 @@ class SingleConnection:
     @asynccontextmanager
     async def _lend(self) -> AsyncIterator[PostgresConnection]:
         yield self._connection
-
-
-class Interrupted:
-    """A pool on which something else happens before the second use of a connection."""
-
-    def __init__(self, pool: PostgresPool, interruption: Callable[[], Awaitable[None]]) -> None:
-        self._pool = pool
-        self._interruption = interruption
-        self._uses = 0
-
-    def acquire(
-        self, *, timeout: float | None = None
-    ) -> AbstractAsyncContextManager[PostgresConnection]:
-        """Lend a connection."""
-        assert timeout is not None
-        return self._lend(self._pool.acquire(timeout=timeout))
-
-    @asynccontextmanager
-    async def _lend(
-        self, lent: AbstractAsyncContextManager[PostgresConnection]
-    ) -> AsyncIterator[PostgresConnection]:
-        self._uses += 1
-        if self._uses == 2:
-            await self._interruption()
-        async with lent as connection:
-            yield connection

@@ -66,11 +66,15 @@ def open_memories(*memories: Memory | EntryMemory, context: Any = None) -> Noteb
     """Open several memories of one agent, of either kind; only inside a workflow.
 
     Raises:
-        ApplicationError: `InvalidMemoryRequest` when two have the same id or a tool of the same
-            name, or as `Memory.open`.
+        ApplicationError: `InvalidMemoryRequest` when two have the same id, the same heading, or a tool
+            of the same name; or as `Memory.open`.
     """
     with failing_the_workflow():
         _distinct("id", [memory.id for memory in memories], cure="an id of its own")
+        # Of notebooks one may go without: their blocks stand beside each other.
+        headed = [each for each in memories if each.heading or isinstance(each, Memory)]
+        headings = [each.heading for each in headed]
+        _distinct("heading", headings, cure="a heading of its own")
         tools = [tool.name for memory in memories for tool in memory.tools]
         _distinct("tool", tools, cure="a tool_prefix")
     return Notebooks([memory.open(context) for memory in memories])

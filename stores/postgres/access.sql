@@ -33,7 +33,7 @@ SELECT key FROM durable_memory.signing_keys WHERE name = 'pages'
 
 -- name: access
 -- Whether a principal made a memory store, and what it was granted there; no row for no store.
-SELECT s.creator = $2 AS creator, g.permission
+SELECT s.creator = $2 AS creator, g.permission, s.incarnation
 FROM durable_memory.memory_stores s
 LEFT JOIN durable_memory.grants g ON g.store = s.id AND g.principal = $2
 WHERE s.id = $1
@@ -42,7 +42,10 @@ WHERE s.id = $1
 -- Add a grant to a memory store, if there is one; READ leaves a WRITE that was there.
 WITH given AS (
     INSERT INTO durable_memory.grants AS g (store, principal, permission)
-    SELECT s.id, $2, $3 FROM durable_memory.memory_stores s WHERE s.id = $1
+    SELECT s.id, $2, $3 FROM durable_memory.memory_stores s
+    WHERE s.id = $1 AND s.incarnation = coalesce($4::bigint, s.incarnation)
+    -- A deletion under way is waited for; after it there is nothing to grant.
+    FOR KEY SHARE
     ON CONFLICT (store, principal) DO UPDATE
     SET permission = greatest(g.permission, excluded.permission)
     RETURNING store
@@ -53,6 +56,8 @@ SELECT count(*) > 0 AS done FROM given
 -- Take all that was granted to a principal on one memory store.
 WITH taken AS (
     DELETE FROM durable_memory.grants WHERE store = $1 AND principal = $2
+        AND ($3::bigint IS NULL OR EXISTS (
+            SELECT FROM durable_memory.memory_stores m WHERE m.id = $1 AND m.incarnation = $3))
     RETURNING store
 )
 SELECT count(*) > 0 AS done FROM taken
@@ -62,5 +67,7 @@ SELECT count(*) > 0 AS done FROM taken
 SELECT principal, permission
 FROM durable_memory.grants
 WHERE store = $1 AND principal > $2
+    AND ($4::bigint IS NULL OR EXISTS (
+        SELECT FROM durable_memory.memory_stores m WHERE m.id = $1 AND m.incarnation = $4))
 ORDER BY principal
 LIMIT $3

@@ -39,13 +39,11 @@ from ..protocols import MemoryOperation
 from .calls import Caller, Row
 from .changes import identity
 from .entrychanges import EntryChange, EntryMutator, replay
-from .entryplans import AppendDescribed, Describe, apply_read
-from .entryrows import entry, rebuilt, version_step
+from .entryrows import entry, past, version_step
 from .entrysearch import EntrySearch
 from .memorystores import PostgresMemoryStores
 from .pool import PostgresPool
-
-_NEWEST = 2**63 - 1
+from .walks import NEWEST, walk_back
 
 
 class PostgresEntryStore(PostgresMemoryStores):
@@ -122,26 +120,30 @@ class PostgresEntryStore(PostgresMemoryStores):
         expected_version: str | None = None,
         write: EntryWrite = PLAIN_WRITE,
     ) -> EntryMutation:
-        """See `EntryStore.append`. One round trip; with a description at least two."""
+        """See `EntryStore.append`. One round trip."""
         check_edit(Append(content=content))
-        if description is not None:
-            plan = AppendDescribed(self.find, key, content, check_description(description))
-            return await apply_read(plan, self._mutator(write), expected=expected_version)
         change = EntryChange(
-            kind="append", store=key.store, key=key, expected=expected_version, content=content
+            kind="append",
+            store=key.store,
+            key=key,
+            expected=expected_version,
+            content=content,
+            description=None if description is None else check_description(description),
         )
         return await self._mutator(write).apply(change)
 
     async def get(self, store: str, entry_id: str, *, content: bool = True) -> Entry | None:
         """See `EntryStore.get`. One round trip."""
         check_store_id(store)
-        row = await self._caller.row("get_entry", store, check_entry_id(entry_id), content)
+        row = await self._caller.row(
+            "get_entry", store, check_entry_id(entry_id), content, self._incarnation
+        )
         return None if row is None else entry(row)
 
     async def find(self, key: EntryKey, *, content: bool = True) -> Entry | None:
         """See `EntryStore.find`. One round trip."""
         where = (key.store, key.actor, key.session or "", key.path)
-        row = await self._caller.row("find_entry", *where, content)
+        row = await self._caller.row("find_entry", *where, content, self._incarnation)
         return None if row is None else entry(row)
 
     async def list_entries(
@@ -166,6 +168,7 @@ class PostgresEntryStore(PostgresMemoryStores):
             (after.session or "") if after else "",
             limit + 1,
             content,
+            self._incarnation,
         )
         entries = [entry(row) for row in rows[:limit]]
         more = len(rows) > limit
@@ -192,6 +195,7 @@ class PostgresEntryStore(PostgresMemoryStores):
             paths=path_ranges(where),
             session=None if where.path is not None else where.session,
             content=content,
+            incarnation=self._incarnation,
         )
 
     async def update(
@@ -204,7 +208,9 @@ class PostgresEntryStore(PostgresMemoryStores):
         expected_version: str | None = None,
         write: EntryWrite = PLAIN_WRITE,
     ) -> EntryMutation:
-        """See `EntryStore.update`. One round trip; two for a new description alone."""
+        """See `EntryStore.update`. One round trip."""
+        if content is None and description is None:
+            raise InvalidMemoryRequest("an update changes content, description or both")
         change = EntryChange(
             kind="update",
             store=check_store_id(store),
@@ -213,12 +219,7 @@ class PostgresEntryStore(PostgresMemoryStores):
             content=None if content is None else check_content(content),
             description=None if description is None else check_description(description),
         )
-        if content is not None:
-            return await self._mutator(write).apply(change)
-        if description is None:
-            raise InvalidMemoryRequest("an update changes content, description or both")
-        plan = Describe(self.get, change)
-        return await apply_read(plan, self._mutator(write), expected=expected_version)
+        return await self._mutator(write).apply(change)
 
     async def delete(
         self,
@@ -250,18 +251,22 @@ class PostgresEntryStore(PostgresMemoryStores):
     ) -> Sequence[EntryVersion]:
         """See `EntryStore.history`. One round trip."""
         check_bound("limit", limit)
-        bound = _NEWEST if before is None else parse_version(before)
+        bound = NEWEST if before is None else parse_version(before)
         where = (check_store_id(store), check_entry_id(entry_id))
-        rows = await self._caller.rows("entry_history", *where, bound, limit)
+        rows = await self._caller.rows("entry_history", *where, bound, limit, self._incarnation)
         if not rows:
             raise MemoryNotFound
         return [version_step(row) for row in rows if row["version"] is not None]
 
     async def read_version(self, store: str, entry_id: str, version: str) -> Entry | None:
-        """See `EntryStore.read_version`. One round trip, over every step since that version."""
-        where = (check_store_id(store), check_entry_id(entry_id))
-        rows = await self._caller.rows("entry_steps_since", *where, parse_version(version))
-        return rebuilt(rows, version, None)
+        """See `EntryStore.read_version`. One round trip for each 32 steps since that version."""
+        where = (check_store_id(store), check_entry_id(entry_id), parse_version(version))
+
+        async def steps(below: int, limit: int) -> Sequence[Row]:
+            args = (*where, below, limit, self._incarnation)
+            return await self._caller.rows("entry_steps_since", *args)
+
+        return past(*await walk_back(steps, version), None)
 
     async def get_operation(self, operation: MemoryOperation) -> EntryMutation | None:
         """See `EntryStore.get_operation`. At most two round trips."""
@@ -284,7 +289,7 @@ class PostgresEntryStore(PostgresMemoryStores):
         return found or EntryMutation(existed=row["existed"], replayed=True)
 
     def _mutator(self, write: EntryWrite) -> EntryMutator:
-        return EntryMutator(caller=self._caller, write=write)
+        return EntryMutator(caller=self._caller, write=write, incarnation=self._incarnation)
 
 
 def path_ranges(where: EntryFilter) -> tuple[str, str, str]:

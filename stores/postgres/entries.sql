@@ -1,5 +1,6 @@
 -- Statements of memory stores, entries, their search and their vectors. Values are always
--- parameters. Each names the store, and the actor where the operation has one.
+-- parameters. Each names the store, and the actor where the operation has one. Those that end with
+-- an incarnation find nothing in a store that was deleted and made again since; NULL is any.
 
 -- name: create_memory_store
 -- Make a memory store, if there is none of that id; a row of NULL when there is.
@@ -15,7 +16,7 @@ SELECT made.* FROM (VALUES (true)) AS one (row) LEFT JOIN made ON true
 -- A memory store.
 SELECT id, description, creator, created_at, updated_at
 FROM durable_memory.memory_stores
-WHERE id = $1
+WHERE id = $1 AND incarnation = coalesce($2::bigint, incarnation)
 
 -- name: list_memory_stores
 -- Memory stores behind an id.
@@ -30,26 +31,26 @@ LIMIT $2
 WITH changed AS (
     UPDATE durable_memory.memory_stores
     SET description = $2, updated_at = clock_timestamp()
-    WHERE id = $1
+    WHERE id = $1 AND incarnation = coalesce($3::bigint, incarnation)
     RETURNING id, description, creator, created_at, updated_at
 )
 SELECT changed.* FROM (VALUES (true)) AS one (row) LEFT JOIN changed ON true
 
 -- name: delete_memory_store
 -- Delete a memory store with all that is in it.
-SELECT existed FROM durable_memory.delete_memory_store_v1($1)
+SELECT existed FROM durable_memory.delete_memory_store_v1($1, $2)
 
 -- name: mutate_entry
 -- Change an entry.
 SELECT *
 FROM durable_memory.mutate_entry_v1(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::text::tsvector, $14,
-    $15::text::tsvector, $16, $17, $18, $19, $20, $21)
+    $15::text::tsvector, $16, $17, $18, $19, $20, $21, $22)
 
 -- name: forget_entries
 -- Delete every session's entry at one path of one actor.
 SELECT *
-FROM durable_memory.forget_entries_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+FROM durable_memory.forget_entries_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 
 -- name: get_entry_operation
 -- The receipt of an operation.
@@ -64,6 +65,8 @@ SELECT id AS document_id, store, entry_id, actor, session, path, version,
     description, source_type, origin, created_at, updated_at
 FROM durable_memory.documents
 WHERE store = $1 AND entry_id = $2
+    AND ($4::bigint IS NULL OR EXISTS (
+        SELECT FROM durable_memory.memory_stores m WHERE m.id = $1 AND m.incarnation = $4))
 
 -- name: find_entry
 -- An entry by its key.
@@ -72,6 +75,8 @@ SELECT id AS document_id, store, entry_id, actor, session, path, version,
     description, source_type, origin, created_at, updated_at
 FROM durable_memory.documents
 WHERE store = $1 AND actor = $2 AND session = $3 AND path = $4 AND entry_id IS NOT NULL
+    AND ($6::bigint IS NULL OR EXISTS (
+        SELECT FROM durable_memory.memory_stores m WHERE m.id = $1 AND m.incarnation = $6))
 
 -- name: list_entries
 -- Entries of an actor behind a place in the order of path and session. $3 is a path, $4 and $5 the
@@ -101,6 +106,8 @@ FROM (
         LIMIT $9
     )
 ) AS found
+WHERE ($11::bigint IS NULL OR EXISTS (
+        SELECT FROM durable_memory.memory_stores m WHERE m.id = $1 AND m.incarnation = $11))
 ORDER BY path, session
 LIMIT $9
 
@@ -111,40 +118,46 @@ SELECT h.version, h.operation_id, h.workflow_id, h.written_at, h.existed_before,
 FROM durable_memory.documents d
 LEFT JOIN durable_memory.history h ON h.document_id = d.id AND h.version < $3
 WHERE d.store = $1 AND d.entry_id = $2
+    AND ($5::bigint IS NULL OR EXISTS (
+        SELECT FROM durable_memory.memory_stores m WHERE m.id = $1 AND m.incarnation = $5))
 ORDER BY h.version DESC
 LIMIT $4
 
 -- name: entry_steps_since
--- An entry and its steps down to a version, newest first, by its id.
+-- An entry and its steps down to a version, newest first, by its id: those below $4, at most $5.
 SELECT d.id AS document_id, d.store, d.entry_id, d.actor, d.session, d.path,
-    h.entry_created_at AS created_at, h.version, h.operation_id, h.workflow_id, h.written_at, h.existed_before, h.exists_after,
-    h.at, h.removed, h.added, h.description, h.source_type, h.origin,
-    CASE WHEN h.version = d.version THEN d.content END AS current
+    h.entry_created_at AS created_at, h.version, h.operation_id, h.workflow_id, h.written_at,
+    h.existed_before, h.exists_after, h.at, h.removed, h.added, h.description, h.source_type,
+    h.origin, CASE WHEN h.version = d.version THEN d.content END AS current
 FROM durable_memory.documents d
 JOIN durable_memory.history h ON h.document_id = d.id
-WHERE d.store = $1 AND d.entry_id = $2 AND h.version >= $3
+WHERE d.store = $1 AND d.entry_id = $2 AND h.version >= $3 AND h.version < $4
+    AND ($6::bigint IS NULL OR EXISTS (
+        SELECT FROM durable_memory.memory_stores m WHERE m.id = $1 AND m.incarnation = $6))
     -- Of a version that it never had, no step is read.
     AND EXISTS (
         SELECT FROM durable_memory.history e WHERE e.document_id = d.id AND e.version = $3)
 ORDER BY h.version DESC
+LIMIT $5
 
 -- name: document_steps_since
 -- The same by the document that a receipt names, whether it is an entry now or not.
 SELECT d.id AS document_id, d.store, d.entry_id, d.actor, d.session, d.path,
-    h.entry_created_at AS created_at, h.version, h.operation_id, h.workflow_id, h.written_at, h.existed_before, h.exists_after,
-    h.at, h.removed, h.added, h.description, h.source_type, h.origin,
-    CASE WHEN h.version = d.version THEN d.content END AS current
+    h.entry_created_at AS created_at, h.version, h.operation_id, h.workflow_id, h.written_at,
+    h.existed_before, h.exists_after, h.at, h.removed, h.added, h.description, h.source_type,
+    h.origin, CASE WHEN h.version = d.version THEN d.content END AS current
 FROM durable_memory.documents d
 JOIN durable_memory.history h ON h.document_id = d.id
-WHERE d.id = $1 AND h.version >= $2
+WHERE d.id = $1 AND h.version >= $2 AND h.version < $3
 ORDER BY h.version DESC
+LIMIT $4
 
 -- name: search_entries
 -- Entries of one actor, best first, by the formula in `notebook/relevance.py`.
 -- $1 store, $2 actor, $3 terms, $4 their weights, $5 session, $6 path, $7 and $8 the range below
 -- it, $9 k1, $10 b, $11 embedder (NULL for none), $12 signature and $13 components of the query,
 -- $14 entries compared exactly, $15 weight of words beside meaning, $16 matches, $17 whether with
--- contents.
+-- contents, $18 incarnation.
 WITH asked AS MATERIALIZED (
     SELECT term, weight, ('''' || term || '''')::tsquery AS query
     FROM unnest($3::text[], $4::float8[]) AS t (term, weight)
@@ -225,6 +238,8 @@ SELECT s.score, d.id AS document_id, d.store, d.entry_id, d.actor, d.session, d.
 FROM scored s
 JOIN durable_memory.documents d ON d.id = s.document_id
 WHERE s.score > 0 AND d.store = $1 AND d.actor = $2 AND d.entry_id IS NOT NULL
+    AND ($18::bigint IS NULL OR EXISTS (
+        SELECT FROM durable_memory.memory_stores m WHERE m.id = $1 AND m.incarnation = $18))
 ORDER BY s.score DESC, d.path, d.session
 LIMIT $16
 

@@ -2,20 +2,22 @@
 
 What an entry is found by is computed here, where Unicode's categories are, and sent with the text,
 so that one call changes both. Text and terms are of one argument, so they cannot differ. An append
-sends the terms of what it adds: between it and what is there stands a line break, which no
-term crosses. Where terms of text that only the database has are needed (a new description alone, an
-append with a description) the text is read first, and the change names the version that was read.
+sends the terms of what it adds: between it and what is there stands a line break, which no term
+crosses. Content and description are indexed apart, so either can change without the other's text.
 """
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from ...notebook import (
     MAX_CONTENT_CHARS,
     MAX_OCCURRENCES,
     EntryKey,
+    MemoryNotFound,
     MemoryRefusal,
     index_terms,
 )
@@ -24,9 +26,13 @@ from ..entryrecords import Entry, EntryMutation, EntryWrite
 from ..protocols import MemoryOperation
 from .calls import Caller
 from .changes import identity
-from .entryrows import rebuilt, receipt
+from .entryrows import past, receipt
 from .errors import DocumentTooLarge
 from .rows import Row
+from .walks import walk_back
+
+_LONG = 4_096
+"""Characters from which a text is split beside the event loop."""
 
 _Kind = Literal["create", "put", "append", "update", "delete"]
 
@@ -43,7 +49,6 @@ class EntryChange:
         expected: The version it must have, `None` for any.
         content: The new text, or what is added; `None` keeps what is there.
         description: The new description; `None` keeps what is there.
-        indexed: The whole content, where `content` keeps it and its terms are needed.
     """
 
     kind: _Kind
@@ -53,7 +58,6 @@ class EntryChange:
     expected: str | None = None
     content: str | None = None
     description: str | None = None
-    indexed: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,10 +67,12 @@ class EntryMutator:
     Attributes:
         caller: Runs the calls.
         write: Operation, deadline, provenance.
+        incarnation: Of the memory store, `None` for any.
     """
 
     caller: Caller
     write: EntryWrite
+    incarnation: int | None
 
     def __post_init__(self) -> None:
         check_operation(self.write.operation)
@@ -90,10 +96,11 @@ class EntryMutator:
                 MAX_CONTENT_CHARS,
                 provenance.source_type,
                 provenance.origin,
-                *_terms(change.indexed if change.content is None else change.content),
-                *_terms(change.description),
+                *await _terms(change.content),
+                *await _terms(change.description),
                 *identity(self.write.operation),
                 self.write.deadline,
+                self.incarnation,
                 deadline=self.write.deadline,
             )
         except DocumentTooLarge:
@@ -113,6 +120,7 @@ class EntryMutator:
             self.write.provenance.origin,
             *identity(self.write.operation),
             self.write.deadline,
+            self.incarnation,
             deadline=self.write.deadline,
         )
         return receipt(row, None, None)
@@ -120,7 +128,6 @@ class EntryMutator:
     def _entry(self, change: EntryChange, row: Row) -> Entry | None:
         if row["version"] is None:
             return None
-        content = row["content"] if change.kind == "append" else change.content
         return Entry(
             key=EntryKey(
                 store=change.store,
@@ -130,7 +137,7 @@ class EntryMutator:
             ),
             id=row["entry_ids"][0],
             version=str(row["version"]),
-            content=change.indexed if content is None else content,
+            content=change.content if row["content"] is None else row["content"],
             description=row["description"],
             provenance=self.write.provenance,
             created_at=row["created_at"],
@@ -143,15 +150,27 @@ async def replay(caller: Caller, row: Row, operation: MemoryOperation | None) ->
     found = receipt(row, operation, None)
     if found.version is None:
         return found
-    rows = await caller.rows("document_steps_since", row["document_id"], row["version"])
-    entry = rebuilt(rows, found.version, found.entry_ids[0]) if rows else None
-    return receipt(row, operation, entry)
+    steps = partial(caller.rows, "document_steps_since", row["document_id"], row["version"])
+    try:
+        content, made = await walk_back(steps, found.version)
+    except MemoryNotFound:  # its memory store was deleted, and its history with it
+        return found
+    return receipt(row, operation, past(content, made, found.entry_ids[0]))
 
 
-def _terms(text: str | None) -> tuple[str | None, int | None]:
-    """Return the terms of a text as the database reads them, and their number."""
+async def _terms(text: str | None) -> tuple[str | None, int | None]:
+    """Return the terms of a text as the database reads them, and their number.
+
+    A long text is split in a thread: the largest takes tenths of a second.
+    """
     if text is None:
         return None, None
+    if len(text) < _LONG:
+        return _split(text)
+    return await asyncio.to_thread(_split, text)
+
+
+def _split(text: str) -> tuple[str, int]:
     indexed = index_terms(text)
     parts = (
         f"'{term}':{','.join(map(str, range(1, min(count, MAX_OCCURRENCES) + 1)))}"

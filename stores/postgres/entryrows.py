@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...notebook import (
     SOURCE_AGENT,
     EntryKey,
-    MemoryNotFound,
     MemoryOperationConflictError,
     Provenance,
 )
 from ..entryrecords import Entry, EntryMutation, EntryStoreInfo, EntryVersion
-from ..history import rebuild
 from ..protocols import MemoryOperation
 from .rows import Row, step
 
@@ -58,28 +54,21 @@ def version_step(row: Row) -> EntryVersion:
     )
 
 
-def rebuilt(rows: Sequence[Row], version: str, entry_id: str | None) -> Entry | None:
-    """Return an entry as it was at the version of the last row; `None` when that deleted it.
+def past(content: str | None, row: Row, entry_id: str | None) -> Entry | None:
+    """Return an entry as it was after a step, `None` when that deleted it.
 
     Args:
-        rows: Its steps, newest first, each with what the entry is now.
-        version: Of the last row, else the entry never had it.
+        content: Of that version.
+        row: The step.
         entry_id: The id that the entry had then, `None` for the one it has now.
-
-    Raises:
-        MemoryNotFound: The entry never had that version.
     """
-    if not rows or str(rows[-1]["version"]) != version:
-        raise MemoryNotFound
-    content = rebuild(rows[0]["current"], map(step, rows), version)
-    row = rows[-1]
     public_id = entry_id or row["entry_id"]
     if content is None or public_id is None:
         return None
     return Entry(
         key=_key(row),
         id=public_id,
-        version=version,
+        version=str(row["version"]),
         content=content,
         description=row["description"] or "",
         provenance=_provenance(row),

@@ -50,6 +50,7 @@ class EntrySearch:
         paths: tuple[str, str, str],
         session: str | None,
         content: bool,
+        incarnation: int | None,
     ) -> Sequence[EntryMatch]:
         """Return matches, best first; arguments are checked."""
         terms = query_terms(query)
@@ -73,6 +74,7 @@ class EntrySearch:
             WORDS_WEIGHT,
             limit,
             content,
+            incarnation,
         )
         return [EntryMatch(entry=entry(row), score=row["score"]) for row in rows]
 

@@ -36,6 +36,7 @@ _BY_STATE: dict[str, type[MemoryFault]] = {
     "DM005": DocumentTooLarge,
     "DM006": MemoryAlreadyExists,
     "DM007": MemoryNotFound,
+    "23503": MemoryNotFound,  # foreign_key_violation: the memory store is gone
     "23505": MemoryAlreadyExists,  # unique_violation: a chosen entry id is taken
     "23514": InvalidMemoryRequest,  # check_violation: a part of a key is too long
     "54000": InvalidMemoryRequest,  # program_limit_exceeded

@@ -27,23 +27,29 @@ class PostgresGrantStore:
             return None
         granted = row["permission"]
         permission = Permission.WRITE if row["creator"] else granted and Permission(granted)
-        return Access(creator=row["creator"], permission=permission)
+        return Access(creator=row["creator"], permission=permission, incarnation=row["incarnation"])
 
-    async def grant(self, store: str, grant: Grant) -> None:
+    async def grant(self, store: str, grant: Grant, *, incarnation: int | None = None) -> None:
         """See `GrantStore.grant`. One round trip."""
-        given = (check_store_id(store), grant.principal.key, grant.permission.value)
+        given = (check_store_id(store), grant.principal.key, grant.permission.value, incarnation)
         if not (await self._caller.mutate("grant", *given))["done"]:
             raise MemoryNotFound("No such memory store.")
 
-    async def revoke(self, store: str, principal: Principal) -> bool:
+    async def revoke(
+        self, store: str, principal: Principal, *, incarnation: int | None = None
+    ) -> bool:
         """See `GrantStore.revoke`. One round trip."""
-        row = await self._caller.mutate("revoke", check_store_id(store), principal.key)
+        taken = (check_store_id(store), principal.key, incarnation)
+        row = await self._caller.mutate("revoke", *taken)
         return bool(row["done"])
 
-    async def list_grants(self, store: str, *, limit: int, after: str | None = None) -> GrantPage:
+    async def list_grants(
+        self, store: str, *, limit: int, after: str | None = None, incarnation: int | None = None
+    ) -> GrantPage:
         """See `GrantStore.list_grants`. One round trip."""
         bound = check_bound("limit", limit)
-        rows = await self._caller.rows("list_grants", check_store_id(store), after or "", bound + 1)
+        where = (check_store_id(store), after or "", bound + 1, incarnation)
+        rows = await self._caller.rows("list_grants", *where)
         grants = [_grant(row) for row in rows[:bound]]
         more = len(rows) > bound
         return GrantPage(grants=grants, next=grants[-1].principal.key if more else None)

@@ -89,14 +89,17 @@ ORDER BY h.version DESC
 LIMIT $6
 
 -- name: steps_since
--- The current content and the steps of a document down to a version, newest first.
+-- The current content and the steps of a document down to a version, newest first: those below
+-- $6, at most $7.
 SELECT h.version, h.operation_id, h.written_at, h.existed_before, h.exists_after,
     h.at, h.removed, h.added,
     CASE WHEN h.version = d.version THEN d.content END AS current
 FROM durable_memory.documents d
 JOIN durable_memory.history h ON h.document_id = d.id
 WHERE d.store = $1 AND d.actor = $2 AND d.session = $3 AND d.path = $4 AND h.version >= $5
+    AND h.version < $6
 ORDER BY h.version DESC
+LIMIT $7
 
 -- name: sweep_receipts
 -- Forget receipts at least as old as $1, but for those of the runs in $2 (workflow ids) and $3 (run

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from functools import partial
 
 from ...notebook import (
     MAIN_FILENAME,
     Edit,
-    MemoryNotFound,
     NotebookView,
     check_text,
 )
 from ..checks import check_bound, check_deadline, check_operation, parse_version
 from ..embedding import Embedder
-from ..history import rebuild
 from ..protocols import (
     MemoryFile,
     MemoryMutation,
@@ -31,9 +30,7 @@ from .pool import PostgresPool
 from .rows import mutation, receipt, step
 from .search import search_notebook
 from .vectors import PostgresEmbeddingQueue
-
-_NEWEST = 2**63 - 1
-"""Above every version."""
+from .walks import NEWEST, walk_back
 
 
 class PostgresMemoryStore:
@@ -183,18 +180,15 @@ class PostgresMemoryStore:
         self, path: str, *, limit: int, before: str | None = None
     ) -> list[MemoryVersion]:
         """See `HistoryStore.history`. One round trip."""
-        bound = _NEWEST if before is None else parse_version(before)
+        bound = NEWEST if before is None else parse_version(before)
         check_bound("limit", limit)
         rows = await self._caller.rows("history", *Address.of_path(path).key, bound, limit)
         return [step(row) for row in rows]
 
     async def read_version(self, path: str, version: str) -> MemoryFile | None:
-        """See `HistoryStore.read_version`. One round trip, over every step since that version."""
-        key = Address.of_path(path).key
-        rows = await self._caller.rows("steps_since", *key, parse_version(version))
-        if not rows:
-            raise MemoryNotFound
-        content = rebuild(rows[0]["current"], map(step, rows), version)
+        """See `HistoryStore.read_version`. One round trip for each 32 steps since that version."""
+        where = (*Address.of_path(path).key, parse_version(version))
+        content, _ = await walk_back(partial(self._caller.rows, "steps_since", *where), version)
         return None if content is None else MemoryFile(content=content, version=version)
 
     async def restore(

@@ -78,16 +78,23 @@ async def test_32_puts_leave_the_last(
     assert len({each.entry_ids for each in done}) == 1
 
 
-async def test_appends_with_descriptions_do_not_lose_a_race(
+async def test_described_appends_and_descriptions_all_land(
     entries: PostgresEntryStore, store: str
 ) -> None:
-    """Appends that bring a description are planned anew until no other comes between."""
+    """Appends that bring a description are one step, and so is a new description beside them."""
+    made = await entries.append(key(store), content="start")
     await asyncio.gather(
-        *(entries.append(key(store), content=f"n{n}", description="d") for n in range(8))
+        *(entries.append(key(store), content=f"n{n}", description=f"d{n}") for n in range(32)),
+        *(entries.update(store, made.entry_ids[0], description=f"e{n}") for n in range(16)),
     )
     entry = await entries.find(key(store))
     assert entry is not None
-    assert sorted((entry.content or "").split()) == [f"n{n}" for n in range(8)]
+    assert sorted((entry.content or "").split()[1:]) == sorted(f"n{n}" for n in range(32))
+    for words in ("start n7 n31", entry.description):
+        assert len(await entries.search(store, "someone", words)) == 1
+    given = {f"d{n}" for n in range(32)} | {f"e{n}" for n in range(16)}
+    for gone in given - {entry.description}:
+        assert await entries.search(store, "someone", gone) == []
 
 
 async def test_one_operation_sent_32_times_at_once_is_applied_once(

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
-import asyncpg
 import pytest
-from backends import Interrupted
 from entry_changes import CHANGES, Change, key, new_operation
 
 from durable_memory.notebook import (
     MAX_CONTENT_CHARS,
-    MemoryConflictError,
     MemoryDeadlineExceeded,
     MemoryNotFound,
     MemoryOperationAbandonedError,
@@ -126,50 +122,3 @@ async def test_receipt_of_a_deleted_store_still_answers(
     again = await entries.put(key(store), content="x", write=write)
     assert (again.replayed, again.entry, again.version) == (True, None, first.version)
     assert (await entries.list_entries(store, "someone", limit=1)).entries == []
-
-
-async def test_description_of_an_entry_made_meanwhile_keeps_its_words(
-    entries: PostgresEntryStore, store: str, pool: asyncpg.Pool
-) -> None:
-    """An entry that appears between the read and the change is not described as an empty one."""
-
-    async def make() -> None:
-        await entries.create(key(store), content="zebra", entry_id="chosen")
-
-    raced = PostgresEntryStore(Interrupted(pool, make))
-    done = await raced.update(store, "chosen", description="stripes")
-    assert done.entry is not None
-    assert (done.entry.content, done.entry.description) == ("zebra", "stripes")
-    assert len(await entries.search(store, "someone", "zebra")) == 1
-
-
-CONDITIONAL: dict[str, Callable[[PostgresEntryStore, str, str, str], Awaitable[object]]] = {
-    "append": lambda entries, store, _, version: entries.append(
-        key(store), content="x", description="d", expected_version=version
-    ),
-    "update": lambda entries, store, id_, version: entries.update(
-        store, id_, description="d", expected_version=version
-    ),
-}
-
-
-@pytest.mark.parametrize("change", CONDITIONAL.values(), ids=CONDITIONAL)
-async def test_expected_version_that_appears_meanwhile_is_a_conflict(
-    entries: PostgresEntryStore,
-    store: str,
-    pool: asyncpg.Pool,
-    change: Callable[[PostgresEntryStore, str, str, str], Awaitable[object]],
-) -> None:
-    """What was planned from an older text does not land on the version that the caller names."""
-    made = await entries.create(key(store), content="one")
-    guess = str(int(made.version or 0) + 1)
-
-    async def write() -> None:
-        assert (await entries.put(key(store), content="two")).version == guess
-
-    raced = PostgresEntryStore(Interrupted(pool, write))
-    with pytest.raises(MemoryConflictError):
-        await change(raced, store, made.entry_ids[0], guess)
-    entry = await entries.find(key(store))
-    assert entry is not None
-    assert (entry.content, entry.description) == ("two", "")

@@ -151,3 +151,15 @@ def test_run_of_marks_takes_bounded_time(marks: str) -> None:
     counts = index_terms(text).counts
     assert time.thread_time() - start < 5
     assert "walrus" in counts
+
+
+@pytest.mark.parametrize("character", ["\ufdfa", "\u3316", "가", "\u0345", "\U0001d15e"])
+def test_text_that_folds_into_more_is_bounded(character: str) -> None:
+    """The longest content takes a bounded time, whatever its characters fold into."""
+    plain, worst = ("x y " * 16_384, character * 65_536)
+    index_terms(plain)
+    began = time.perf_counter()
+    index_terms(plain)
+    middle = time.perf_counter()
+    index_terms(worst)
+    assert time.perf_counter() - middle < 60 * (middle - began)

@@ -61,10 +61,12 @@ async def test_two_on_one_scope_show_one_block(temporal_client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "second", [{**ORG, "tool_prefix": ""}, {**ORG, "id": "own"}], ids=["tool names", "id"]
+    "second",
+    [{**ORG, "tool_prefix": ""}, {**ORG, "id": "own"}, {**ORG, "heading": OWN["heading"]}],
+    ids=["tool names", "id", "heading"],
 )
 async def test_clashes_are_refused(temporal_client: Client, second: dict[str, str]) -> None:
-    """Two memories with the same tool names, or the same id, are refused by name."""
+    """Two memories with the same tool names, id or heading are refused by name."""
     with pytest.raises(WorkflowFailureError) as failure:
         await several(temporal_client, InMemoryStore(), [OWN, second], [])
     assert isinstance(failure.value.cause, ApplicationError)

@@ -9,7 +9,9 @@ CREATE TABLE durable_memory.memory_stores (
     description text NOT NULL DEFAULT '',
     creator text COLLATE "C" NOT NULL CHECK (octet_length(creator) <= 1000),
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    updated_at timestamptz NOT NULL DEFAULT clock_timestamp()
+    updated_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- Another one for whoever makes a store of this id after it was deleted.
+    incarnation bigint NOT NULL DEFAULT nextval('durable_memory.versions')
 );
 
 ALTER TABLE durable_memory.documents
@@ -35,7 +37,8 @@ ALTER TABLE durable_memory.receipts ADD COLUMN entry_ids text[] COLLATE "C";
 
 -- What an entry is found by; there is a row if and only if there is the entry. Terms come from the
 -- client (`notebook/terms.py`); a term has as many positions as it has occurrences, which is what
--- the database's own ranking can count. One row for an entry and no index on terms: a search reads
+-- the database's own ranking can count. Those of the content stand first, those of the description
+-- behind them with the weight B, so that either can be taken out and the other kept. One row for an entry and no index on terms: a search reads
 -- the actor's rows. Against a table of (term, document) this is a tenth of the WAL of a write and
 -- a quarter of the space, at two to five times the time of a search; and it does not grow with the
 -- entries of others. `benchmarks/entries.py` measures it.
@@ -46,7 +49,7 @@ CREATE TABLE durable_memory.entry_terms (
     session text COLLATE "C" NOT NULL,
     path text COLLATE "C" NOT NULL,
     length integer NOT NULL,
-    -- The description's share of both, so that new content keeps it.
+    -- The description's share of it, and its terms as they were given.
     description_length integer NOT NULL,
     terms tsvector NOT NULL,
     description_terms tsvector NOT NULL,

@@ -65,24 +65,33 @@ BEGIN
 END $$;
 
 -- Hold a memory store as it is until the end of the transaction; the number is "dmem" in ASCII.
-CREATE FUNCTION durable_memory.hold_memory_store_v1(p_store text) RETURNS void
+-- p_incarnation is that in which the caller was found to have a right, NULL for any: a store that was
+-- deleted and made again is another one's.
+CREATE FUNCTION durable_memory.hold_memory_store_v1(p_store text, p_incarnation bigint)
+RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(1684890989, hashtext(p_store));
-    PERFORM FROM durable_memory.memory_stores s WHERE s.id = p_store;
+    PERFORM FROM durable_memory.memory_stores s
+    WHERE s.id = p_store AND s.incarnation = coalesce(p_incarnation, s.incarnation);
     IF NOT FOUND THEN
         RAISE EXCEPTION 'no such memory store' USING ERRCODE = 'DM007';
     END IF;
 END $$;
 
 -- Delete a memory store with all that is in it, and say whether there was one.
-CREATE FUNCTION durable_memory.delete_memory_store_v1(p_store text, OUT existed boolean)
-LANGUAGE plpgsql AS $$
+CREATE FUNCTION durable_memory.delete_memory_store_v1(
+    p_store text, p_incarnation bigint, OUT existed boolean
+) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM durable_memory.begin_entry_mutation_v1(NULL);
     PERFORM pg_advisory_xact_lock(1684890989, hashtext(p_store));
-    DELETE FROM durable_memory.memory_stores s WHERE s.id = p_store;
+    DELETE FROM durable_memory.memory_stores s
+    WHERE s.id = p_store AND s.incarnation = coalesce(p_incarnation, s.incarnation);
     existed := FOUND;
+    IF NOT existed THEN
+        RETURN;
+    END IF;
     WITH gone AS (
         DELETE FROM durable_memory.documents d WHERE d.store = p_store RETURNING d.id
     )
@@ -92,9 +101,8 @@ BEGIN
     DELETE FROM durable_memory.entry_embeddings q WHERE q.store = p_store;
 END $$;
 
--- The index follows a document that was written: p_terms NULL for one that is gone.
--- p_join tells whether p_terms is added to what is there (an append) or replaces it; terms of a
--- description that is kept stay, p_description_terms is NULL then.
+-- The index follows a document that was written. Of content and description, terms that are NULL
+-- stay as they are; p_join tells whether p_terms is added to those of the content or replaces them.
 CREATE FUNCTION durable_memory.index_entry_v1(
     p_document_id bigint, p_store text, p_actor text, p_session text, p_path text,
     p_version bigint, p_join boolean,
@@ -106,50 +114,56 @@ DECLARE
     -- Terms are bounded for each text; a text that grows is bounded here. See MAX_TERMS_PER_TEXT.
     most CONSTANT integer := 20000;
     old durable_memory.entry_terms;
+    kept tsvector := '';
+    kept_length integer := 0;
 BEGIN
-    DELETE FROM durable_memory.entry_vectors v
-    WHERE v.store = p_store AND v.actor = p_actor AND v.document_id = p_document_id;
-    IF p_terms IS NULL THEN
-        DELETE FROM durable_memory.entry_terms t
-        WHERE t.store = p_store AND t.actor = p_actor AND t.session = p_session AND t.path = p_path;
-        DELETE FROM durable_memory.entry_embeddings q WHERE q.document_id = p_document_id;
-        RETURN;
-    END IF;
-    IF p_join OR p_description_terms IS NULL THEN
+    IF p_join OR p_terms IS NULL OR p_description_terms IS NULL THEN
         SELECT * INTO old FROM durable_memory.entry_terms t
         WHERE t.store = p_store AND t.actor = p_actor AND t.session = p_session AND t.path = p_path;
     END IF;
     IF p_description_terms IS NULL THEN
         p_description_terms := coalesce(old.description_terms, '');
         p_description_length := coalesce(old.description_length, 0);
-        IF NOT p_join THEN
-            p_terms := p_description_terms || p_terms;
-            p_length := p_description_length + p_length;
-        END IF;
-    ELSIF NOT p_join THEN
-        p_terms := p_description_terms || p_terms;
-        p_length := p_description_length + p_length;
     END IF;
-    IF p_join AND old.document_id IS NOT NULL THEN
-        p_terms := CASE WHEN length(old.terms) < most THEN old.terms || p_terms ELSE old.terms END;
-        p_length := old.length + p_length;
+    IF (p_join OR p_terms IS NULL) AND old.document_id IS NOT NULL THEN
+        kept := ts_filter(old.terms, '{d}');
+        kept_length := old.length - old.description_length;
     END IF;
-    INSERT INTO durable_memory.entry_terms (
+    IF p_terms IS NOT NULL AND length(kept) < most THEN
+        kept := kept || p_terms;
+    END IF;
+    INSERT INTO durable_memory.entry_terms AS t (
         document_id, store, actor, session, path,
         length, description_length, terms, description_terms)
     VALUES (
         p_document_id, p_store, p_actor, p_session, p_path,
-        p_length, p_description_length, p_terms, p_description_terms)
+        kept_length + coalesce(p_length, 0) + p_description_length, p_description_length,
+        kept || setweight(p_description_terms, 'B'), p_description_terms)
     ON CONFLICT (store, actor, session, path) DO UPDATE
     SET document_id = excluded.document_id,
         length = excluded.length,
         description_length = excluded.description_length,
         terms = excluded.terms,
         description_terms = excluded.description_terms;
+    DELETE FROM durable_memory.entry_vectors v
+    WHERE v.store = p_store AND v.actor = p_actor AND v.document_id = p_document_id;
     INSERT INTO durable_memory.entry_embeddings (document_id, store, version)
     VALUES (p_document_id, p_store, p_version)
     ON CONFLICT (document_id) DO UPDATE
     SET version = excluded.version, attempts = 0, due_at = clock_timestamp();
+END $$;
+
+-- The index lets go of a document that was deleted.
+CREATE FUNCTION durable_memory.forget_entry_index_v1(
+    p_document_id bigint, p_store text, p_actor text, p_session text, p_path text
+) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM durable_memory.entry_terms t
+    WHERE t.store = p_store AND t.actor = p_actor AND t.session = p_session AND t.path = p_path;
+    DELETE FROM durable_memory.entry_vectors v
+    WHERE v.store = p_store AND v.actor = p_actor AND v.document_id = p_document_id;
+    DELETE FROM durable_memory.entry_embeddings q WHERE q.document_id = p_document_id;
 END $$;
 
 -- Change an entry. p_kind is
@@ -159,8 +173,6 @@ END $$;
 --   update   change what is not NULL, by its id
 --   delete   delete it, by its id
 -- and p_expected is the version it must have, NULL for any. p_description NULL keeps what is there.
--- An append that would change the description needs the terms of the whole text, so it comes as
--- a put that expects a version.
 CREATE FUNCTION durable_memory.mutate_entry_v1(
     p_kind text,
     p_store text, p_actor text, p_session text, p_path text, p_entry_id text,
@@ -169,7 +181,7 @@ CREATE FUNCTION durable_memory.mutate_entry_v1(
     p_terms tsvector, p_length integer,
     p_description_terms tsvector, p_description_length integer,
     p_operation_id text, p_fingerprint text, p_workflow_id text, p_run_id text,
-    p_deadline timestamptz,
+    p_deadline timestamptz, p_incarnation bigint,
     OUT document_id bigint, OUT version bigint, OUT replayed boolean, OUT existed boolean,
     OUT entry_ids text[], OUT actor text, OUT session text, OUT path text,
     OUT content text, OUT description text, OUT created_at timestamptz, OUT updated_at timestamptz
@@ -201,7 +213,7 @@ BEGIN
         RETURN;
     END IF;
     PERFORM durable_memory.refuse_late_v1(p_deadline);
-    PERFORM durable_memory.hold_memory_store_v1(p_store);
+    PERFORM durable_memory.hold_memory_store_v1(p_store, p_incarnation);
 
     IF by_id THEN
         -- Read again after a wait: a row that was deleted meanwhile has another id, or none.
@@ -226,13 +238,13 @@ BEGIN
 
     moment := durable_memory.refuse_late_v1(p_deadline);
     existed := target.content IS NOT NULL;
-    IF p_kind = 'create' AND existed THEN
-        RAISE EXCEPTION 'the entry exists' USING ERRCODE = 'DM006';
-    END IF;
     IF p_expected IS NOT NULL
         AND (CASE WHEN existed THEN target.version END) IS DISTINCT FROM p_expected
     THEN
         RAISE EXCEPTION 'another version' USING ERRCODE = 'DM001';
+    END IF;
+    IF p_kind = 'create' AND existed THEN
+        RAISE EXCEPTION 'the entry exists' USING ERRCODE = 'DM006';
     END IF;
 
     before := coalesce(target.content, '');
@@ -283,17 +295,20 @@ BEGIN
         target.id, target.version, existed, NOT deletes, at, removed, added,
         p_operation_id, p_workflow_id, p_run_id, moment, coalesce(description, ''),
         p_source_type, p_origin, created_at);
-    PERFORM durable_memory.index_entry_v1(
-        target.id, p_store, actor, session, path, target.version, p_kind = 'append',
-        CASE WHEN NOT deletes THEN p_terms END, p_length,
-        p_description_terms, p_description_length);
+    IF deletes THEN
+        PERFORM durable_memory.forget_entry_index_v1(target.id, p_store, actor, session, path);
+    ELSE
+        PERFORM durable_memory.index_entry_v1(
+            target.id, p_store, actor, session, path, target.version, p_kind = 'append',
+            p_terms, p_length, p_description_terms, p_description_length);
+    END IF;
 
     document_id := target.id;
     version := CASE WHEN NOT deletes THEN target.version END;
     entry_ids := ARRAY[public_id];
     updated_at := moment;
-    IF p_kind = 'append' THEN
-        content := after;
+    IF p_kind = 'append' OR p_content IS NULL AND NOT deletes THEN
+        content := after; -- what the caller does not know
     END IF;
     IF p_operation_id IS NOT NULL THEN
         UPDATE durable_memory.receipts r
@@ -310,7 +325,7 @@ CREATE FUNCTION durable_memory.forget_entries_v1(
     p_store text, p_actor text, p_path text,
     p_source_type text, p_origin text,
     p_operation_id text, p_fingerprint text, p_workflow_id text, p_run_id text,
-    p_deadline timestamptz,
+    p_deadline timestamptz, p_incarnation bigint,
     OUT version bigint, OUT replayed boolean, OUT existed boolean, OUT entry_ids text[]
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -330,7 +345,7 @@ BEGIN
         RETURN;
     END IF;
     PERFORM durable_memory.refuse_late_v1(p_deadline);
-    PERFORM durable_memory.hold_memory_store_v1(p_store);
+    PERFORM durable_memory.hold_memory_store_v1(p_store, p_incarnation);
     entry_ids := '{}';
     -- All of them are locked before the first is changed.
     PERFORM FROM durable_memory.documents d
@@ -359,9 +374,8 @@ BEGIN
             target.id, drawn, true, false, 0, target.content, '',
             p_operation_id, p_workflow_id, p_run_id, moment, '', p_source_type, p_origin,
             target.created_at);
-        PERFORM durable_memory.index_entry_v1(
-            target.id, p_store, p_actor, target.session, p_path, drawn, false,
-            NULL, NULL, NULL, NULL);
+        PERFORM durable_memory.forget_entry_index_v1(
+            target.id, p_store, p_actor, target.session, p_path);
         entry_ids := entry_ids || target.entry_id;
     END LOOP;
     existed := cardinality(entry_ids) > 0;
