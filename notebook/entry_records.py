@@ -75,8 +75,11 @@ class EntryMutationRequest(PartitionedRecord):
         edits: Applied in order, each with a receipt of its own.
         deadline: The store refuses to apply an edit after it; the activity's own time-out when
             `None`.
+        session: Must not be given: it is each edit's own, and one that is ignored would show one
+            conversation's text in all.
     """
 
+    session: None = None
     edits: tuple[EntryEditRecord, ...] = Field(min_length=1, max_length=MAX_EDITS)
     deadline: AwareDatetime | None = None
 

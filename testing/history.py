@@ -39,6 +39,17 @@ class HistoryContract(Contract):
         assert [found and found.content for found in rebuilt] == list(TEXTS)
         assert {found.version for found in rebuilt if found} <= {step.version for step in steps}
 
+    async def test_long_history_is_rebuilt(
+        self, store: MemoryStore, keeping: HistoryStore, path: str
+    ) -> None:
+        """However many steps came after a version, it reads as it was."""
+        await become(store, path, TEXTS * 11)
+        steps = await keeping.history(path, limit=100)
+        first, second = [await keeping.read_version(path, step.version) for step in steps[:-3:-1]]
+        assert first is not None
+        assert second is not None
+        assert [first.content, second.content] == list(TEXTS[:2])
+
     async def test_history_is_steps_that_can_be_undone(
         self, store: MemoryStore, keeping: HistoryStore, path: str
     ) -> None:

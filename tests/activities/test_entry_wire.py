@@ -146,6 +146,7 @@ async def test_unknown_fields_are_ignored(
         {**ANN, "actor": "x" * 513, "edits": [{"path": "/a", "content": "x"}]},
         {**ANN, "store": "Not an id", "edits": [{"path": "/a", "content": "x"}]},
         {**ANN, "store": "_notebooks", "edits": [{"path": "/a", "content": "x"}]},
+        {**ANN, "session": "s", "edits": [{"path": "/a", "content": "x"}]},
         {**ANN, "edits": []},
         {**ANN, "edits": [{"content": "x"}]},
         {**ANN, "edits": [{"path": "/a", "content": 5}]},

@@ -19,7 +19,13 @@ from durable_memory.notebook import (
     MemoryRefusal,
     append_addition,
 )
-from durable_memory.stores import EntryStore, PostgresEntryStore, create_pool
+from durable_memory.stores import (
+    EntryStore,
+    EntryWrite,
+    MemoryOperation,
+    PostgresEntryStore,
+    create_pool,
+)
 
 SHARED = settings(
     deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40
@@ -115,6 +121,17 @@ async def test_history_rebuilds_every_version(entries: PostgresEntryStore, store
     steps = await entries.history(store, again.entry_ids[0], limit=100)
     assert [step.exists for step in steps] == [True, False, True, True, True, True]
     assert await entries.read_version(store, again.entry_ids[0], steps[1].version) is None
+
+
+async def test_long_history_is_rebuilt(entries: PostgresEntryStore, store: str) -> None:
+    """However many steps came after a version, it reads as it was, and its receipt answers."""
+    write = EntryWrite(operation=MemoryOperation(id=uuid.uuid4().hex, fingerprint="f"))
+    first = await entries.put(key(store), content="one", write=write)
+    for n in range(100):
+        await entries.put(key(store), content=f"one {n}" * (n % 3))
+    assert await entries.read_version(store, first.entry_ids[0], first.version or "") == first.entry
+    again = await entries.put(key(store), content="one", write=write)
+    assert (again.replayed, again.entry) == (True, first.entry)
 
 
 CALLS = st.lists(
