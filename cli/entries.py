@@ -62,13 +62,22 @@ def list_(
 
 
 @app.command()
-def get(store: Store, entry: Id, *, as_json: Json = False) -> None:
+def get(
+    store: Store,
+    entry: Id,
+    *,
+    version: Annotated[str | None, typer.Option(help="As it was; see history.")] = None,
+    as_json: Json = False,
+) -> None:
     """Print the content of an entry; all of it as JSON."""
 
     async def work(backend: Backend) -> Entry:
-        found = await backend.entries.get(store, entry)
+        if version is None:
+            found = await backend.entries.get(store, entry)
+        else:
+            found = await backend.entries.read_version(store, entry, version)
         if found is None:
-            raise MemoryNotFound("No such entry.")
+            raise MemoryNotFound("No such entry." if version is None else "It is deleted there.")
         return found
 
     found = on_backend(work)
@@ -132,6 +141,7 @@ def append(
     *,
     actor: Actor,
     session: Session = None,
+    description: Description = None,
     as_json: Json = False,
 ) -> None:
     """Add lines to an entry, in one step; creates it."""
@@ -139,20 +149,55 @@ def append(
 
     async def work(backend: Backend) -> EntryMutation:
         key = EntryKey(store=store, actor=actor, path=path, session=session)
-        return await backend.entries.append(key, content=text)
+        return await backend.entries.append(key, content=text, description=description)
 
     _say(on_backend(work), as_json=as_json)
 
 
 @app.command()
-def delete(store: Store, entry: Id, *, yes: Yes = False) -> None:
+def update(
+    store: Store,
+    entry: Id,
+    *,
+    content: Annotated[str | None, typer.Option(help="The text; - reads standard input.")] = None,
+    description: Description = None,
+    as_json: Json = False,
+) -> None:
+    """Change what is given of an entry."""
+    text = None if content is None else _text(content)
+
+    async def work(backend: Backend) -> EntryMutation:
+        return await backend.entries.update(store, entry, content=text, description=description)
+
+    _say(on_backend(work), as_json=as_json)
+
+
+@app.command()
+def delete(store: Store, entry: Id, *, yes: Yes = False, as_json: Json = False) -> None:
     """Delete one entry."""
     confirm(f"Delete the entry {entry}?", yes=yes)
 
     async def work(backend: Backend) -> EntryMutation:
         return await backend.entries.delete(store, entry)
 
-    on_backend(work)
+    _say(on_backend(work), as_json=as_json)
+
+
+@app.command()
+def forget(
+    store: Store, path: Path, *, actor: Actor, yes: Yes = False, as_json: Json = False
+) -> None:
+    """Delete every session's entry at a path, in one step."""
+    confirm(f"Delete every entry of {actor} at {path}?", yes=yes)
+
+    async def work(backend: Backend) -> EntryMutation:
+        return await backend.entries.forget(store, actor, path)
+
+    done = on_backend(work)
+    if as_json:
+        print_json(done)
+    else:
+        typer.echo(f"{len(done.entry_ids)} deleted.")
 
 
 @app.command()

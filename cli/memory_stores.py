@@ -83,7 +83,7 @@ def update(
 
 
 @app.command()
-def delete(store: Id, *, yes: Yes = False) -> None:
+def delete(store: Id, *, yes: Yes = False, as_json: Json = False) -> None:
     """Delete a memory store with all that is in it."""
     confirm(f"Delete the memory store {store} with every entry in it?", yes=yes)
 
@@ -92,6 +92,8 @@ def delete(store: Id, *, yes: Yes = False) -> None:
             raise MemoryNotFound("No such memory store.")
 
     on_backend(work)
+    if as_json:
+        print_json({"deleted": store})
 
 
 @app.command()
@@ -115,25 +117,39 @@ def grants(store: Id, *, as_json: Json = False) -> None:
 
 
 @app.command()
-def grant(store: Id, name: Name, permission: Permission, *, kind: KindOption = Kind.USER) -> None:
+def grant(
+    store: Id,
+    name: Name,
+    permission: Permission,
+    *,
+    kind: KindOption = Kind.USER,
+    as_json: Json = False,
+) -> None:
     """Grant READ or WRITE."""
 
-    async def work(backend: Backend) -> None:
+    async def work(backend: Backend) -> Grant:
         given = Grant(principal=principal(name, kind), permission=permission)
         await backend.grants.grant(store, given)
+        return given
 
-    on_backend(work)
+    given = on_backend(work)
+    if as_json:
+        print_json({"granted": given})
 
 
 @app.command()
-def revoke(store: Id, name: Name, *, kind: KindOption = Kind.USER) -> None:
+def revoke(store: Id, name: Name, *, kind: KindOption = Kind.USER, as_json: Json = False) -> None:
     """Take all that was granted to a principal."""
 
-    async def work(backend: Backend) -> None:
-        if not await backend.grants.revoke(store, principal(name, kind)):
+    async def work(backend: Backend) -> Principal:
+        whose = principal(name, kind)
+        if not await backend.grants.revoke(store, whose):
             raise MemoryNotFound("Nothing was granted to it.")
+        return whose
 
-    on_backend(work)
+    whose = on_backend(work)
+    if as_json:
+        print_json({"revoked": whose})
 
 
 def _print(found: EntryStoreInfo | list[EntryStoreInfo], *, as_json: bool) -> None:

@@ -67,7 +67,9 @@ def list_(*, as_json: Json = False) -> None:
 
 
 @app.command()
-def revoke(token_id: Annotated[str, typer.Argument(help="The token's id.")]) -> None:
+def revoke(
+    token_id: Annotated[str, typer.Argument(help="The token's id.")], *, as_json: Json = False
+) -> None:
     """End a token at once."""
 
     async def work(backend: Backend) -> bool:
@@ -75,6 +77,8 @@ def revoke(token_id: Annotated[str, typer.Argument(help="The token's id.")]) -> 
 
     if not on_backend(work):
         raise CommandError("there is no valid token of that id")
+    if as_json:
+        print_json({"revoked": token_id})
 
 
 def _fields(token: Token) -> dict[str, object]:

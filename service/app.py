@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 
 from ..notebook import MemoryFault
 from ..stores import Backend
-from . import documents, entries, memory_stores, permissions, workspace
+from . import documents, entries, memory_stores, permissions, versions, workspace
 from .boundary import Boundary
 from .callers import Service
 from .errors import ServiceError, handle
@@ -26,8 +26,8 @@ OWN = "/v1"
 
 _DESCRIPTION = """
 Memory stores and their entries. The routes below `/api/2.0/agents` are those that the public
-clients call. Those below `/v1` are atomic, take conditions and idempotency keys, and know the
-versions of entries.
+clients call. Those below `/v1` are atomic, take conditions, and know the versions of entries.
+Writes of entries take an `Idempotency-Key` on either.
 """
 
 
@@ -64,5 +64,6 @@ def routes() -> FastAPI:
     for module in (memory_stores, permissions, entries):
         app.include_router(module.router, prefix=COMPATIBLE)
     app.include_router(workspace.absent, prefix=COMPATIBLE)
-    app.include_router(documents.router, prefix=OWN)
+    for module in (documents, versions):
+        app.include_router(module.router, prefix=OWN)
     return app

@@ -1,6 +1,8 @@
-"""Reading a request's body: bounded, and to its end."""
+"""Reading a request's body: bounded in size and time, and to its end."""
 
 from __future__ import annotations
+
+import asyncio
 
 from starlette.types import Message, Receive
 
@@ -8,6 +10,9 @@ from .errors import INVALID, ServiceError
 
 MAX_BODY_BYTES = 1024 * 1024
 """Size of a request's body; 65,536 characters as JSON in ASCII are at most 786,432."""
+
+MAX_BODY_SECONDS = 30.0
+"""Time in which it has to arrive."""
 
 _MAX_DRAINED_BYTES = 64 * 1024 * 1024
 
@@ -28,12 +33,13 @@ class Body:
         self._size = 0
         self._more = True
         self._whole: bytes | None = None
+        self._end = asyncio.get_running_loop().time() + MAX_BODY_SECONDS
 
     async def read(self) -> None:
         """Read it.
 
         Raises:
-            ServiceError: It is too large; what there was of it has been dropped.
+            ServiceError: It is too large or too slow; what there was of it has been dropped.
             ClientGone: It ended before its end.
         """
         pieces: list[bytes] = []
@@ -52,6 +58,7 @@ class Body:
         """
         while self._more and self._size <= _MAX_DRAINED_BYTES:
             await self._piece()
+        self._whole = b""
 
     async def receive(self) -> Message:
         """Give the routes what was read, and then what the connection says."""
@@ -61,7 +68,13 @@ class Body:
         return {"type": "http.request", "body": whole, "more_body": False}
 
     async def _piece(self) -> bytes:
-        message = await self._receive()
+        try:
+            async with asyncio.timeout_at(self._end):
+                message = await self._receive()
+        except TimeoutError:
+            self._more = False
+            slow = f"The body did not arrive within {MAX_BODY_SECONDS:.0f} seconds."
+            raise ServiceError.invalid(slow) from None
         if message["type"] == "http.disconnect":
             self._more = False
             raise ClientGone

@@ -12,10 +12,8 @@ from fastapi.security import HTTPBearer
 from ..notebook import MemoryNotFound, MemoryPermissionDenied
 from ..stores import Access, Backend, EntryStore, Permission, Principal
 from .boundary import token_of
-from .errors import ServiceError
+from .errors import NO_STORE, ServiceError
 from .pages import Pages
-
-_NO_STORE = "No such memory store."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,8 +46,8 @@ class Caller:
     admin: bool
 
     @property
-    def entries(self) -> EntryStore:
-        """The memory stores; ask `reads` or `writes` before."""
+    def stores(self) -> EntryStore:
+        """The memory stores: their list and their making are open to all."""
         return self.service.backend.entries
 
     @property
@@ -61,23 +59,33 @@ class Caller:
         """Return what the caller may do with a memory store; raise `MemoryNotFound` for none."""
         found = await self.service.backend.grants.access(store, self.principal)
         if found is None:
-            raise MemoryNotFound(_NO_STORE)
+            raise MemoryNotFound(NO_STORE)
         return found
 
-    async def reads(self, store: str) -> None:
-        """Let through who may read a memory store."""
-        if (await self.access(store)).permission is None:
+    async def reads(self, store: str) -> EntryStore:
+        """Let through who may read a memory store, and return what to read it by.
+
+        It works in the incarnation of the store in which the right was found: one of this id that
+        another caller makes meanwhile is out of its reach.
+        """
+        access = await self.access(store)
+        if access.permission is None:
             raise MemoryPermissionDenied("READ on this memory store is needed: ask its creator.")
+        return self.stores.within(access.incarnation)
 
-    async def writes(self, store: str) -> None:
-        """Let through who may write to a memory store."""
-        if (await self.access(store)).permission is not Permission.WRITE:
+    async def writes(self, store: str) -> EntryStore:
+        """Let through who may write to a memory store, and return what to write to it by."""
+        access = await self.access(store)
+        if access.permission is not Permission.WRITE:
             raise MemoryPermissionDenied("WRITE on this memory store is needed: ask its creator.")
+        return self.stores.within(access.incarnation)
 
-    async def manages(self, store: str) -> None:
+    async def manages(self, store: str) -> Access:
         """Let through who may grant, revoke and delete: the creator, and administrators."""
-        if not (await self.access(store)).creator and not self.admin:
+        access = await self.access(store)
+        if not access.creator and not self.admin:
             raise MemoryPermissionDenied("Only the store's creator and administrators may do that.")
+        return access
 
 
 def _caller(request: Request) -> Caller:

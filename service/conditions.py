@@ -1,4 +1,8 @@
-"""`If-Match`, `If-None-Match` and `Idempotency-Key`: what a write is bound to."""
+"""`If-Match`, `If-None-Match` and `Idempotency-Key`: what a write is bound to.
+
+A route says in its signature which of them it takes. One that it does not take is refused: a caller
+that demands something, and is not told that it was ignored, relies on it.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,16 @@ import re
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, Header
+from fastapi import Depends, Header, Request
 
 from ..stores import MemoryOperation, Principal
 from .errors import ServiceError
 
 _TAG = re.compile(r'"([A-Za-z0-9._-]{1,100})"', re.ASCII)
 _KEY = re.compile(r"[\x21-\x7e]{1,200}", re.ASCII)
+_MATCH = "If-Match"
+_NONE_MATCH = "If-None-Match"
+_IDEMPOTENCY = "Idempotency-Key"
 _RECIPE = 1
 """Changes when a fingerprint covers something else, so that a retry across releases is known."""
 
@@ -29,9 +36,9 @@ class Conditions:
         key: Names the request: sent again, it is answered by its receipt.
     """
 
-    version: str | None
-    absent: bool
-    key: str | None
+    version: str | None = None
+    absent: bool = False
+    key: str | None = None
 
     def operation(
         self, principal: Principal, *, action: str, store: str, arguments: dict[str, object]
@@ -58,31 +65,88 @@ def version_tag(version: str) -> str:
     return f'"{version}"'
 
 
-def _conditions(
-    if_match: Annotated[str | None, Header(description="The `ETag` of the version.")] = None,
-    if_none_match: Annotated[str | None, Header(description="`*`: create only.")] = None,
-    idempotency_key: Annotated[
-        str | None, Header(description="1 to 200 visible ASCII characters.")
-    ] = None,
+_IfMatch = Annotated[str | None, Header(description="The `ETag` of the version.")]
+_IfNoneMatch = Annotated[str | None, Header(description="`*`: create only.")]
+_IdempotencyKey = Annotated[str | None, Header(description="1 to 200 visible ASCII characters.")]
+
+
+def _key(request: Request, idempotency_key: _IdempotencyKey = None) -> Conditions:
+    _refuse(request, _MATCH, _NONE_MATCH)
+    return Conditions(key=_named(request, idempotency_key))
+
+
+def _version_and_key(
+    request: Request, if_match: _IfMatch = None, idempotency_key: _IdempotencyKey = None
 ) -> Conditions:
-    if if_none_match not in {None, "*"}:
-        raise ServiceError.invalid("If-None-Match: may be * only")
-    if if_none_match and if_match is not None:
-        raise ServiceError.invalid("If-None-Match: excludes If-Match")
-    if idempotency_key is not None and not _KEY.fullmatch(idempotency_key):
-        raise ServiceError.invalid("Idempotency-Key: 1 to 200 visible ASCII characters")
-    version = None if if_match is None else _version(if_match)
-    return Conditions(version=version, absent=if_none_match is not None, key=idempotency_key)
+    _refuse(request, _NONE_MATCH)
+    return Conditions(version=_version(request, if_match), key=_named(request, idempotency_key))
 
 
-Conditional = Annotated[Conditions, Depends(_conditions)]
-"""The conditions of a write, as a route's parameter."""
+def _everything(
+    request: Request,
+    if_match: _IfMatch = None,
+    if_none_match: _IfNoneMatch = None,
+    idempotency_key: _IdempotencyKey = None,
+) -> Conditions:
+    absent = _absent(request, if_none_match)
+    if absent and if_match is not None:
+        raise ServiceError.invalid(f"{_NONE_MATCH}: excludes {_MATCH}")
+    return Conditions(
+        version=_version(request, if_match),
+        absent=absent,
+        key=_named(request, idempotency_key),
+    )
 
 
-def _version(tag: str) -> str:
-    match = _TAG.fullmatch(tag.strip())
+def _nothing(request: Request) -> None:
+    _refuse(request, _MATCH, _NONE_MATCH, _IDEMPOTENCY)
+
+
+Repeatable = Annotated[Conditions, Depends(_key)]
+"""Conditions of a write that can be sent again, and demands nothing."""
+
+Changing = Annotated[Conditions, Depends(_version_and_key)]
+"""Conditions of a write that can demand a version too."""
+
+Conditional = Annotated[Conditions, Depends(_everything)]
+"""Conditions of a write that can demand a version or absence."""
+
+UNCONDITIONAL = Depends(_nothing)
+"""For routes whose writes have no versions and leave no receipts."""
+
+
+def _refuse(request: Request, *names: str) -> None:
+    for name in names:
+        if name in request.headers:
+            raise ServiceError.invalid(f"{name}: is not for this route")
+
+
+def _once(request: Request, name: str) -> None:
+    if len(request.headers.getlist(name)) > 1:
+        raise ServiceError.invalid(f"{name}: is sent once")
+
+
+def _absent(request: Request, given: str | None) -> bool:
+    _once(request, _NONE_MATCH)
+    if given not in {None, "*"}:
+        raise ServiceError.invalid(f"{_NONE_MATCH}: may be * only")
+    return given is not None
+
+
+def _named(request: Request, given: str | None) -> str | None:
+    _once(request, _IDEMPOTENCY)
+    if given is not None and not _KEY.fullmatch(given):
+        raise ServiceError.invalid(f"{_IDEMPOTENCY}: 1 to 200 visible ASCII characters")
+    return given
+
+
+def _version(request: Request, given: str | None) -> str | None:
+    _once(request, _MATCH)
+    if given is None:
+        return None
+    match = _TAG.fullmatch(given.strip())
     if match is None:
-        raise ServiceError.invalid('If-Match: one ETag of an entry, such as "17"')
+        raise ServiceError.invalid(f'{_MATCH}: one ETag of an entry, such as "17"')
     return match[1]
 
 

@@ -8,9 +8,10 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from ..notebook import MAX_ENTRY_RESULTS, EntryFilter, EntryKey, MemoryNotFound
-from ..stores import Entry, EntryCursor, EntryMutation, EntryWrite
+from ..stores import Entry, EntryCursor, EntryMutation
 from .callers import BEARER, NO_QUERY, WRITES_AN_ENTRY, Calling
-from .errors import ServiceError
+from .conditions import Repeatable
+from .errors import NO_ENTRY, ServiceError
 from .memory_stores import Nothing, PageSize, PageToken
 from .resources import (
     EVERYTHING_SHOWN,
@@ -18,14 +19,14 @@ from .resources import (
     Error,
     MatchResource,
     OptionalText,
+    OptionalView,
     Projection,
-    SourceType,
-    View,
-    provenance,
     split_mask,
 )
+from .writes import Sourced, entry_write
 
 _CHANGEABLE = {"content", "description"}
+_MATCHES = 10
 
 router = APIRouter(
     prefix="/memory-stores/{store}",
@@ -37,7 +38,7 @@ router = APIRouter(
 Filter = Annotated[OptionalText, Query()]
 
 
-class EntryBody(BaseModel):
+class EntryBody(Sourced):
     """A new entry; `session_id` is missing for one that applies to all sessions."""
 
     actor_id: str
@@ -45,15 +46,13 @@ class EntryBody(BaseModel):
     content: str | None = None
     description: str | None = None
     session_id: OptionalText = None
-    source_type: SourceType | None = None
 
 
-class EntryPatch(BaseModel):
+class EntryPatch(Sourced):
     """What can change in an entry; the clients send the masked fields, or the whole resource."""
 
     content: str | None = None
     description: str | None = None
-    source_type: SourceType | None = None
 
 
 class EntriesResponse(BaseModel):
@@ -73,17 +72,13 @@ class SearchBody(BaseModel):
     path_prefix: OptionalText = None
     session_id: OptionalText = None
     read_mask: OptionalText = None
-    view: View | None = None
+    view: OptionalView = None
 
     def bound(self) -> int:
         """Return how many matches are wanted."""
-        asked = {self.page_size, self.limit} - {None}
-        if len(asked) > 1:
+        if self.page_size and self.limit and self.page_size != self.limit:
             raise ServiceError.invalid("limit: equals page_size, or is left out")
-        return asked.pop() or _DEFAULT if asked else _DEFAULT
-
-
-_DEFAULT = 10
+        return self.page_size or self.limit or _MATCHES
 
 
 class SearchResponse(BaseModel):
@@ -98,19 +93,27 @@ async def create_entry(
     caller: Calling,
     store: str,
     body: EntryBody,
+    wanted: Repeatable,
     managed_memory_entry_id: Filter = None,
 ) -> EntryResource:
     """Create an entry; ALREADY_EXISTS if there is one of this actor, session and path."""
-    await caller.writes(store)
+    entries = await caller.writes(store)
     key = EntryKey(store=store, actor=body.actor_id, path=body.path, session=body.session_id)
-    done = await caller.entries.create(
+    done = await entries.create(
         key,
         content=body.content or "",
         description=body.description or "",
         entry_id=managed_memory_entry_id,
-        write=EntryWrite(provenance=provenance(body.source_type)),
+        write=entry_write(
+            caller,
+            wanted,
+            action="create",
+            store=store,
+            body=body,
+            managed_memory_entry_id=managed_memory_entry_id,
+        ),
     )
-    return EVERYTHING_SHOWN.entry(left(done))
+    return EVERYTHING_SHOWN.entry(_left(done))
 
 
 @router.get("/entries", response_model_exclude_none=True)
@@ -125,13 +128,13 @@ async def list_entries(
     page_size: PageSize = 10,
     page_token: PageToken = "",
     read_mask: Filter = None,
-    view: View | None = None,
+    view: Annotated[OptionalView, Query()] = None,
 ) -> EntriesResponse:
     """List entries of one actor. `path` is exact, in all sessions, and excludes `path_prefix`."""
-    await caller.reads(store)
+    entries = await caller.reads(store)
     shown = Projection(read_mask, view)
     listed = ["entries", store, actor_id, path, path_prefix, session_id]
-    page = await caller.entries.list_entries(
+    page = await entries.list_entries(
         store,
         actor_id,
         limit=page_size,
@@ -140,16 +143,16 @@ async def list_entries(
         content=shown.content,
     )
     place = page.next and caller.pages.seal(listed, [page.next.path, page.next.session])
-    entries = [shown.entry(entry) for entry in page.entries]
-    return EntriesResponse(managed_memory_entries=entries, next_page_token=place)
+    shown_entries = [shown.entry(entry) for entry in page.entries]
+    return EntriesResponse(managed_memory_entries=shown_entries, next_page_token=place)
 
 
 @router.post("/entries:search", response_model_exclude_none=True)
 async def search_entries(caller: Calling, store: str, body: SearchBody) -> SearchResponse:
     """Search the entries of one actor: full text, fused with meaning where there is an embedder."""
-    await caller.reads(store)
+    entries = await caller.reads(store)
     shown = Projection(body.read_mask, body.view)
-    matches = await caller.entries.search(
+    matches = await entries.search(
         store,
         body.actor_id,
         body.query,
@@ -165,48 +168,67 @@ async def search_entries(caller: Calling, store: str, body: SearchBody) -> Searc
 
 @router.get("/entries/{entry}", response_model_exclude_none=True)
 async def get_entry(
-    caller: Calling, store: str, entry: str, read_mask: Filter = None, view: View | None = None
+    caller: Calling,
+    store: str,
+    entry: str,
+    *,
+    read_mask: Filter = None,
+    view: Annotated[OptionalView, Query()] = None,
 ) -> EntryResource:
     """Get an entry."""
-    await caller.reads(store)
+    entries = await caller.reads(store)
     shown = Projection(read_mask, view)
-    found = await caller.entries.get(store, entry, content=shown.content)
+    found = await entries.get(store, entry, content=shown.content)
     if found is None:
-        raise MemoryNotFound("No such entry.")
+        raise MemoryNotFound(NO_ENTRY)
     return shown.entry(found)
 
 
 @router.patch("/entries/{entry}", response_model_exclude_none=True, dependencies=[WRITES_AN_ENTRY])
 async def update_entry(
-    caller: Calling, store: str, entry: str, update_mask: str, body: EntryPatch
+    caller: Calling,
+    store: str,
+    entry: str,
+    *,
+    update_mask: str,
+    body: EntryPatch,
+    wanted: Repeatable,
 ) -> EntryResource:
     """Change the masked fields of an entry. A masked description that is missing is removed."""
     masked = split_mask(update_mask, "update_mask", _CHANGEABLE)
     if "content" in masked and body.content is None:
         raise ServiceError.invalid("content: is in update_mask and not in the body")
-    await caller.writes(store)
-    done = await caller.entries.update(
+    entries = await caller.writes(store)
+    done = await entries.update(
         store,
         entry,
         content=body.content if "content" in masked else None,
         description=(body.description or "") if "description" in masked else None,
-        write=EntryWrite(provenance=provenance(body.source_type)),
+        write=entry_write(
+            caller,
+            wanted,
+            action=f"update {entry}",
+            store=store,
+            body=body,
+            update_mask=update_mask,
+        ),
     )
-    return EVERYTHING_SHOWN.entry(left(done))
+    return EVERYTHING_SHOWN.entry(_left(done))
 
 
 @router.delete("/entries/{entry}", dependencies=[NO_QUERY])
-async def delete_entry(caller: Calling, store: str, entry: str) -> Nothing:
+async def delete_entry(caller: Calling, store: str, entry: str, wanted: Repeatable) -> Nothing:
     """Delete an entry."""
-    await caller.writes(store)
-    await caller.entries.delete(store, entry)
+    entries = await caller.writes(store)
+    write = entry_write(caller, wanted, action=f"delete {entry}", store=store)
+    await entries.delete(store, entry, write=write)
     return Nothing()
 
 
-def left(done: EntryMutation) -> Entry:
+def _left(done: EntryMutation) -> Entry:
     """Return the entry that a mutation left behind."""
     if done.entry is None:
-        raise MemoryNotFound("The entry has been deleted since.")
+        raise MemoryNotFound("That request was done; its memory store has been deleted since.")
     return done.entry
 
 

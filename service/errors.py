@@ -9,8 +9,8 @@
 | METHOD_NOT_ALLOWED | 405 | the route has no such method |
 | ALREADY_EXISTS | 409 | create of what exists |
 | ABORTED | 409 | another writer was faster |
-| IDEMPOTENCY_KEY_REUSED | 409 | own routes: the key was used for another request |
-| FAILED_PRECONDITION | 412 | own routes: `If-Match` names another version |
+| IDEMPOTENCY_KEY_REUSED | 409 | the `Idempotency-Key` was used for another request |
+| FAILED_PRECONDITION | 412 | own routes: `If-Match` or `If-None-Match` is not fulfilled |
 | INTERNAL_ERROR | 500 | nobody foresaw it; the log has the place |
 | NOT_IMPLEMENTED | 501 | a part of the API that this service does not have |
 | UNAVAILABLE, DEADLINE_EXCEEDED | 504 | the database did not answer in time |
@@ -48,6 +48,9 @@ from ..stores import MemorySchemaMismatch
 INVALID = "INVALID_PARAMETER_VALUE"
 INTERNAL = "INTERNAL_ERROR"
 
+NO_STORE = "No such memory store."
+NO_ENTRY = "No such entry."
+
 _FAULTS: dict[type[MemoryFault], tuple[int, str]] = {
     InvalidMemoryRequest: (400, INVALID),
     MemoryPermissionDenied: (403, "PERMISSION_DENIED"),
@@ -58,6 +61,16 @@ _FAULTS: dict[type[MemoryFault], tuple[int, str]] = {
     MemoryOperationConflictError: (409, "IDEMPOTENCY_KEY_REUSED"),
     MemoryDeadlineExceeded: (504, "DEADLINE_EXCEEDED"),
 }
+_SENTENCES: dict[type[MemoryFault], str] = {
+    InvalidMemoryRequest: "The request breaks a rule.",
+    MemoryPermissionDenied: "The token's principal may not do that.",
+    MemoryNotFound: NO_STORE,
+    MemoryOperationConflictError: (
+        "Idempotency-Key: was used for another request; give each request one of its own."
+    ),
+}
+"""In place of default sentences, which speak of tool calls and workers."""
+
 _STATUSES = {
     400: INVALID,
     401: "UNAUTHENTICATED",
@@ -93,6 +106,10 @@ class ServiceError(Exception):
         return cls(HTTPStatus.BAD_REQUEST, INVALID, message)
 
 
+STOPPING = ServiceError(HTTPStatus.GATEWAY_TIMEOUT, "UNAVAILABLE", "The service is stopping.")
+"""For a request that the end of the service cut short."""
+
+
 def answer(error: Exception) -> JSONResponse:
     """Return the response for what a request failed with."""
     status, code, message = _verdict(error)
@@ -107,11 +124,18 @@ def is_ours(error: Exception) -> bool:
     return _verdict(error)[0] in {HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.GATEWAY_TIMEOUT}
 
 
-async def handle(_request: Request, error: Exception) -> JSONResponse:
+async def handle(request: Request, error: Exception) -> JSONResponse:
     """Answer an error that came out of a route."""
     if is_ours(error):
         _log.error("a request failed", exc_info=error)
+    if isinstance(error, MemoryNotFound) and _unsaid(error) and "entry" in request.path_params:
+        return answer(MemoryNotFound(NO_ENTRY))
     return answer(error)
+
+
+def _unsaid(error: MemoryFault) -> bool:
+    """Tell whether an error has the default sentence of its kind."""
+    return str(error) == str(type(error)())
 
 
 def _verdict(error: Exception) -> tuple[int, str, str]:
@@ -134,13 +158,16 @@ def _fault_verdict(error: Exception) -> tuple[int, str, str]:
         return 504, "UNAVAILABLE", _DOWN
     for kind, (status, code) in _FAULTS.items():
         if isinstance(error, kind):
-            return status, code, str(error)
+            return status, code, _SENTENCES.get(kind, str(error)) if _unsaid(error) else str(error)
     return 500, INTERNAL, _FAILED
 
 
 def _first_fault(faults: Any) -> str:
     """Say what is wrong with the first parameter that is, without its value."""
     fault = faults[0]
-    place = ".".join(str(part) for part in fault["loc"] if part not in {"body", "query", "path"})
-    message = fault["msg"].removeprefix("Value error, ")
-    return f"{place}: {message}" if place else message
+    where, *names = (str(part) for part in fault["loc"])
+    if fault["type"] == "json_invalid":
+        return "body: is not JSON"
+    if where == "body" and not names:
+        return "body: must be a JSON object, sent with Content-Type: application/json"
+    return f"{'.'.join(names) or where}: {fault['msg'].removeprefix('Value error, ')}"

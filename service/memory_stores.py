@@ -9,7 +9,8 @@ from pydantic import BaseModel
 
 from ..notebook import MemoryNotFound
 from .callers import BEARER, NO_QUERY, Calling
-from .errors import ServiceError
+from .conditions import UNCONDITIONAL
+from .errors import NO_STORE, ServiceError
 from .resources import Error, OptionalText, StoreResource, split_mask
 
 PageSize = Annotated[int, Query(ge=1, le=100, description="Rows of one page.")]
@@ -38,7 +39,7 @@ class Nothing(BaseModel):
     """An empty object."""
 
 
-@router.post("/memory-stores")
+@router.post("/memory-stores", dependencies=[UNCONDITIONAL])
 async def create_store(
     caller: Calling, managed_memory_store_id: str, body: StoreBody | None = None
 ) -> StoreResource:
@@ -46,7 +47,7 @@ async def create_store(
     asked = body or StoreBody()
     if asked.display_name not in {None, managed_memory_store_id}:
         raise ServiceError.invalid("display_name: equals managed_memory_store_id")
-    info = await caller.entries.create_store(
+    info = await caller.stores.create_store(
         managed_memory_store_id,
         creator=caller.principal.key,
         description=asked.description or "",
@@ -61,7 +62,7 @@ async def list_stores(
     """List memory stores, by their ids."""
     listed = ["stores"]
     after = caller.pages.open(listed, page_token)[0] if page_token else None
-    page = await caller.entries.list_stores(limit=page_size, after=after)
+    page = await caller.stores.list_stores(limit=page_size, after=after)
     return StoresResponse(
         managed_memory_stores=[StoreResource.of(info) for info in page.stores],
         next_page_token=caller.pages.seal(listed, [page.next]) if page.next else None,
@@ -71,27 +72,27 @@ async def list_stores(
 @router.get("/memory-stores/{store}")
 async def get_store(caller: Calling, store: str) -> StoreResource:
     """Get a memory store."""
-    info = await caller.entries.get_store(store)
+    info = await caller.stores.get_store(store)
     if info is None:
-        raise MemoryNotFound("No such memory store.")
+        raise MemoryNotFound(NO_STORE)
     return StoreResource.of(info)
 
 
-@router.patch("/memory-stores/{store}")
+@router.patch("/memory-stores/{store}", dependencies=[UNCONDITIONAL])
 async def update_store(
     caller: Calling, store: str, update_mask: str, body: StoreBody
 ) -> StoreResource:
     """Change the description of a memory store; needs WRITE. Nothing else of it can change."""
     split_mask(update_mask, "update_mask", {"description"})
-    await caller.writes(store)
-    info = await caller.entries.update_store(store, description=body.description or "")
+    stores = await caller.writes(store)
+    info = await stores.update_store(store, description=body.description or "")
     return StoreResource.of(info)
 
 
-@router.delete("/memory-stores/{store}", dependencies=[NO_QUERY])
+@router.delete("/memory-stores/{store}", dependencies=[NO_QUERY, UNCONDITIONAL])
 async def delete_store(caller: Calling, store: str) -> Nothing:
     """Delete a memory store with all that is in it; for its creator and administrators."""
-    await caller.manages(store)
-    if not await caller.entries.delete_store(store):
-        raise MemoryNotFound("No such memory store.")
+    access = await caller.manages(store)
+    if not await caller.stores.within(access.incarnation).delete_store(store):
+        raise MemoryNotFound(NO_STORE)
     return Nothing()

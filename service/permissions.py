@@ -10,9 +10,10 @@ from pydantic import BaseModel
 
 from ..stores import Grant, Permission, Principal, PrincipalType
 from .callers import BEARER, Calling
+from .conditions import UNCONDITIONAL
 from .errors import ServiceError
 from .memory_stores import Nothing, PageToken
-from .resources import Error, PrincipalResource
+from .resources import EMPTY_IS_MISSING, Error, PrincipalResource
 
 router = APIRouter(
     prefix="/memory-stores/{store}",
@@ -26,8 +27,8 @@ class PrincipalBody(BaseModel):
     """Whom to grant: the clients call the kind `type` or `principal_type`."""
 
     name: str
-    type: PrincipalType | None = None
-    principal_type: PrincipalType | None = None
+    type: Annotated[PrincipalType | None, EMPTY_IS_MISSING] = None
+    principal_type: Annotated[PrincipalType | None, EMPTY_IS_MISSING] = None
 
     def principal(self) -> Principal:
         """Return whom it names."""
@@ -49,7 +50,7 @@ class RevokeBody(BaseModel):
     """Whose grants to take; the clients may name a permission, and all of them go."""
 
     principal: PrincipalBody
-    permission: Permission | None = None
+    permission: Annotated[Permission | None, EMPTY_IS_MISSING] = None
 
 
 class Level(StrEnum):
@@ -74,20 +75,22 @@ class GrantsResponse(BaseModel):
     next_page_token: str | None = None
 
 
-@router.post("/permissions:grant")
+@router.post("/permissions:grant", dependencies=[UNCONDITIONAL])
 async def grant(caller: Calling, store: str, body: GrantBody) -> Nothing:
     """Grant READ or WRITE. A READ leaves a WRITE that was granted before."""
-    await caller.manages(store)
+    access = await caller.manages(store)
     given = Grant(principal=body.principal.principal(), permission=body.permission)
-    await caller.service.backend.grants.grant(store, given)
+    await caller.service.backend.grants.grant(store, given, incarnation=access.incarnation)
     return Nothing()
 
 
-@router.post("/permissions:revoke")
+@router.post("/permissions:revoke", dependencies=[UNCONDITIONAL])
 async def revoke(caller: Calling, store: str, body: RevokeBody) -> Nothing:
     """Take all that was granted to a principal. The creator's WRITE was not granted and stays."""
-    await caller.manages(store)
-    await caller.service.backend.grants.revoke(store, body.principal.principal())
+    access = await caller.manages(store)
+    await caller.service.backend.grants.revoke(
+        store, body.principal.principal(), incarnation=access.incarnation
+    )
     return Nothing()
 
 
@@ -99,10 +102,12 @@ async def list_grants(
     page_token: PageToken = "",
 ) -> GrantsResponse:
     """List what was granted."""
-    await caller.manages(store)
+    access = await caller.manages(store)
     listed = ["permissions", store]
     after = caller.pages.open(listed, page_token)[0] if page_token else None
-    page = await caller.service.backend.grants.list_grants(store, limit=page_size, after=after)
+    page = await caller.service.backend.grants.list_grants(
+        store, limit=page_size, after=after, incarnation=access.incarnation
+    )
     return GrantsResponse(
         memory_store_permissions=[_resource(grant) for grant in page.grants],
         next_page_token=caller.pages.seal(listed, [page.next]) if page.next else None,

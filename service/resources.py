@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from ..notebook import SOURCE_AGENT, SOURCE_DREAMER, Provenance
+from ..notebook import SOURCE_AGENT, SOURCE_DREAMER
 from ..stores import Entry, EntryMatch, EntryStoreInfo, Principal, PrincipalType
 from .errors import ServiceError
 
@@ -19,7 +19,10 @@ def _absent(value: object) -> object:
     return None if value == "" else value
 
 
-OptionalText = Annotated[str | None, BeforeValidator(_absent)]
+EMPTY_IS_MISSING = BeforeValidator(_absent)
+"""For optional fields."""
+
+OptionalText = Annotated[str | None, EMPTY_IS_MISSING]
 """Text that is missing when it is empty."""
 
 
@@ -36,12 +39,20 @@ class SourceType(StrEnum):
         return SOURCE_DREAMER if self is SourceType.DREAMER else SOURCE_AGENT
 
 
+OptionalSourceType = Annotated[SourceType | None, EMPTY_IS_MISSING]
+"""Who wrote an entry; missing when it is empty."""
+
+
 class View(StrEnum):
     """How much of an entry is returned: BASIC leaves the content out."""
 
     UNSPECIFIED = "MANAGED_MEMORY_ENTRY_VIEW_UNSPECIFIED"
     BASIC = "MANAGED_MEMORY_ENTRY_VIEW_BASIC"
     FULL = "MANAGED_MEMORY_ENTRY_VIEW_FULL"
+
+
+OptionalView = Annotated[View | None, EMPTY_IS_MISSING]
+"""How much of an entry is returned; missing when it is empty."""
 
 
 class Error(BaseModel):
@@ -180,11 +191,6 @@ def split_mask(mask: str, parameter: str, known: Iterable[str]) -> list[str]:
     if not set(names) <= set(known):
         raise ServiceError.invalid(f"{parameter}: may name {', '.join(sorted(known))}")
     return names
-
-
-def provenance(source_type: SourceType | None, origin: str = "") -> Provenance:
-    """Return where a write comes from; whoever does not say is an agent."""
-    return Provenance(source_type=(source_type or SourceType.AGENT).provenance, origin=origin)
 
 
 def time_text(moment: datetime) -> str:

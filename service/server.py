@@ -17,8 +17,13 @@ from ..notebook import InvalidMemoryRequest, MemoryStoreRefused, MemoryStoreUnav
 from ..settings import Settings, SettingsError
 from ..stores import Embedder, MemorySchemaMismatch, open_backend
 from .app import create_app
+from .protocol import Protocol
 
 _BACKLOG = 512
+
+_KEEP_ALIVE = 75
+"""Seconds that an idle connection stays open: longer than HTTP clients keep one in their pools, so
+that it is the client that ends it, and no request meets the end."""
 
 _log = logging.getLogger("durable_memory.service")
 
@@ -94,9 +99,11 @@ def server(app: ASGIApp, *, graceful_shutdown: float) -> Server:
     config = uvicorn.Config(
         app,
         access_log=False,
+        http=Protocol,
         log_config=None,
         lifespan="off",
         server_header=False,
+        timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=max(1, round(graceful_shutdown)),
         ws="none",
     )

@@ -61,7 +61,8 @@ async def open_backend(
     async with pool:
         await ensure_compatible(pool)
         yield Backend(
-            entries=PostgresEntryStore(pool, embedder=embedder),
+            # Writers that wait for a lock leave half the connections to reads and tokens.
+            entries=PostgresEntryStore(pool, embedder=embedder, max_writers=max(1, max_size // 2)),
             grants=PostgresGrantStore(pool),
             tokens=PostgresTokenStore(pool),
         )

@@ -1,9 +1,11 @@
--- Statements of tokens and grants. Values are always parameters.
+-- Statements of tokens and grants. Values are always parameters. A change reads `durable`, so that
+-- it waits for the disk whatever the settings say: what was revoked must not come back.
 
 -- name: add_token
 -- Keep a new token.
+WITH durable AS MATERIALIZED (SELECT durable_memory.commit_durably_v1())
 INSERT INTO durable_memory.tokens (id, digest, principal, admin)
-VALUES ($1, $2, $3, $4)
+SELECT $1::text, $2::bytea, $3::text, $4::boolean FROM durable
 RETURNING id
 
 -- name: find_token
@@ -20,8 +22,9 @@ ORDER BY created_at, id
 
 -- name: revoke_token
 -- End a token.
-WITH ended AS (
+WITH durable AS MATERIALIZED (SELECT durable_memory.commit_durably_v1()), ended AS (
     UPDATE durable_memory.tokens SET revoked_at = clock_timestamp()
+    FROM durable
     WHERE id = $1 AND revoked_at IS NULL
     RETURNING id
 )
@@ -40,22 +43,24 @@ WHERE s.id = $1
 
 -- name: grant
 -- Add a grant to a memory store, if there is one; READ leaves a WRITE that was there.
-WITH given AS (
+WITH durable AS MATERIALIZED (SELECT durable_memory.commit_durably_v1()), given AS (
     INSERT INTO durable_memory.grants AS g (store, principal, permission)
-    SELECT s.id, $2, $3 FROM durable_memory.memory_stores s
+    SELECT s.id, $2, $3 FROM durable, durable_memory.memory_stores s
     WHERE s.id = $1 AND s.incarnation = coalesce($4::bigint, s.incarnation)
     -- A deletion under way is waited for; after it there is nothing to grant.
-    FOR KEY SHARE
+    FOR KEY SHARE OF s
     ON CONFLICT (store, principal) DO UPDATE
-    SET permission = greatest(g.permission, excluded.permission)
+    SET permission = CASE WHEN 'WRITE' IN (g.permission, excluded.permission)
+        THEN 'WRITE' ELSE 'READ' END
     RETURNING store
 )
 SELECT count(*) > 0 AS done FROM given
 
 -- name: revoke
 -- Take all that was granted to a principal on one memory store.
-WITH taken AS (
-    DELETE FROM durable_memory.grants WHERE store = $1 AND principal = $2
+WITH durable AS MATERIALIZED (SELECT durable_memory.commit_durably_v1()), taken AS (
+    DELETE FROM durable_memory.grants USING durable
+    WHERE store = $1 AND principal = $2
         AND ($3::bigint IS NULL OR EXISTS (
             SELECT FROM durable_memory.memory_stores m WHERE m.id = $1 AND m.incarnation = $3))
     RETURNING store

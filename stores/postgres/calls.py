@@ -26,10 +26,11 @@ the loser of every race fail.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from ...notebook import MemoryStoreUnavailable
 from ..checks import remaining
@@ -42,8 +43,7 @@ from .errors import (
 )
 from .pool import PostgresConnection, PostgresPool
 from .queries import query
-
-Row = Mapping[str, Any]
+from .rows import Row
 
 _ATTEMPTS = 5
 _GRACE = 1.0
@@ -59,11 +59,14 @@ class Caller:
 
     Attributes:
         pool: Whose connections are used, one for each call.
-        timeout: Seconds that a call may take, the wait for a connection included.
+        timeout: Seconds that a call may take, with all its waits and attempts.
+        writers: Held by each change, so that changes that wait for a lock leave connections to
+            reads; bounds nothing by default.
     """
 
     pool: PostgresPool
     timeout: float
+    writers: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
 
     @property
     def timeout_ms(self) -> int:
@@ -72,15 +75,15 @@ class Caller:
 
     async def row(self, name: str, *args: object) -> Row | None:
         """Return the first row of a query that changes nothing."""
-        with translated():
-            async with self.pool.acquire(timeout=self.timeout) as connection:
-                return await connection.fetchrow(query(name), *args, timeout=self.timeout)
+        rows = await self.rows(name, *args)
+        return rows[0] if rows else None
 
     async def rows(self, name: str, *args: object) -> Sequence[Row]:
         """Return the rows of a query that changes nothing."""
         with translated():
-            async with self.pool.acquire(timeout=self.timeout) as connection:
-                return await connection.fetch(query(name), *args, timeout=self.timeout)
+            async with asyncio.timeout(self.timeout):
+                async with self.pool.acquire(timeout=self.timeout) as connection:
+                    return await connection.fetch(query(name), *args, timeout=self.timeout)
 
     async def mutate(self, name: str, *args: object, deadline: datetime | None = None) -> Row:
         """Return the row of a function that changes something."""
@@ -93,24 +96,24 @@ class Caller:
         self, name: str, *args: object, deadline: datetime | None = None
     ) -> Sequence[Row]:
         """Return the rows of a function that changes something."""
+        budget = self._budget(deadline)
         with translated():
-            for attempt in range(_ATTEMPTS):
-                try:
-                    return await self._attempt(attempt, name, args, deadline)
-                except Exception as error:
-                    again = _is_lost_race(error) or (deadline and _is_lock_timeout(error))
-                    if not again or attempt == _ATTEMPTS - 1:
-                        raise
-        raise AssertionError("unreachable")
+            async with asyncio.timeout(budget), self.writers:
+                for attempt in range(_ATTEMPTS - 1):
+                    try:
+                        return await self._attempt(name, args, budget, anew=attempt > 0)
+                    except Exception as error:
+                        if not (_is_lost_race(error) or (deadline and _is_lock_timeout(error))):
+                            raise
+                return await self._attempt(name, args, budget, anew=True)
 
     async def _attempt(
-        self, attempt: int, name: str, args: Sequence[object], deadline: datetime | None
+        self, name: str, args: Sequence[object], budget: float, *, anew: bool
     ) -> Sequence[Row]:
-        timeout = self._budget(deadline)
-        async with self.pool.acquire(timeout=timeout) as connection:
-            if attempt == 0:
-                return await connection.fetch(query(name), *args, timeout=timeout)
-            return await _read_committed(connection, name, args, timeout)
+        async with self.pool.acquire(timeout=budget) as connection:
+            if anew:
+                return await _read_committed(connection, name, args, budget)
+            return await connection.fetch(query(name), *args, timeout=budget)
 
     def _budget(self, deadline: datetime | None) -> float:
         left = remaining(deadline)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import datetime
 
 from ...notebook import (
@@ -36,13 +38,14 @@ from ..entryrecords import (
     EntryWrite,
 )
 from ..protocols import MemoryOperation
-from .calls import Caller, Row
+from .calls import Caller
 from .changes import identity
 from .entrychanges import EntryChange, EntryMutator, replay
 from .entryrows import entry, past, version_step
 from .entrysearch import EntrySearch
 from .memorystores import PostgresMemoryStores
 from .pool import PostgresPool
+from .rows import Row
 from .walks import NEWEST, walk_back
 
 
@@ -54,6 +57,7 @@ class PostgresEntryStore(PostgresMemoryStores):
         timeout: Seconds that one call may take, the wait for a connection included.
         embedder: Adds meaning to search; without one it goes by words.
         embed_timeout: Seconds that a search waits for the embedder before it goes by words.
+        max_writers: Changes at once; more wait without a connection. No bound by default.
     """
 
     def __init__(
@@ -63,8 +67,10 @@ class PostgresEntryStore(PostgresMemoryStores):
         timeout: float = 10.0,
         embedder: Embedder | None = None,
         embed_timeout: float = 2.0,
+        max_writers: int | None = None,
     ) -> None:
-        super().__init__(Caller(pool=pool, timeout=timeout))
+        writers = asyncio.Semaphore(max_writers) if max_writers else nullcontext()
+        super().__init__(Caller(pool=pool, timeout=timeout, writers=writers))
         self._search = EntrySearch(
             caller=self._caller, embedder=embedder, embed_timeout=embed_timeout
         )

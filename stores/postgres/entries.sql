@@ -4,9 +4,9 @@
 
 -- name: create_memory_store
 -- Make a memory store, if there is none of that id; a row of NULL when there is.
-WITH made AS (
+WITH durable AS MATERIALIZED (SELECT durable_memory.commit_durably_v1()), made AS (
     INSERT INTO durable_memory.memory_stores (id, description, creator)
-    VALUES ($1, $2, $3)
+    SELECT $1::text, $2::text, $3::text FROM durable
     ON CONFLICT (id) DO NOTHING
     RETURNING id, description, creator, created_at, updated_at
 )
@@ -28,9 +28,10 @@ LIMIT $2
 
 -- name: update_memory_store
 -- Change what can be changed of a memory store; a row of NULL when there is none.
-WITH changed AS (
+WITH durable AS MATERIALIZED (SELECT durable_memory.commit_durably_v1()), changed AS (
     UPDATE durable_memory.memory_stores
     SET description = $2, updated_at = clock_timestamp()
+    FROM durable
     WHERE id = $1 AND incarnation = coalesce($3::bigint, incarnation)
     RETURNING id, description, creator, created_at, updated_at
 )
@@ -60,7 +61,7 @@ WHERE operation_id = $1
 
 -- name: get_entry
 -- An entry by its id.
-SELECT id AS document_id, store, entry_id, actor, session, path, version,
+SELECT store, entry_id, actor, session, path, version,
     CASE WHEN $3 THEN content END AS content,
     description, source_type, origin, created_at, updated_at
 FROM durable_memory.documents
@@ -70,7 +71,7 @@ WHERE store = $1 AND entry_id = $2
 
 -- name: find_entry
 -- An entry by its key.
-SELECT id AS document_id, store, entry_id, actor, session, path, version,
+SELECT store, entry_id, actor, session, path, version,
     CASE WHEN $5 THEN content END AS content,
     description, source_type, origin, created_at, updated_at
 FROM durable_memory.documents
@@ -82,12 +83,12 @@ WHERE store = $1 AND actor = $2 AND session = $3 AND path = $4 AND entry_id IS N
 -- Entries of an actor behind a place in the order of path and session. $3 is a path, $4 and $5 the
 -- range of what lies below it: bytewise, that comes after the path itself, though not at once.
 -- $6 is a session, $7 and $8 the place, $9 how many, $10 whether with contents.
-SELECT document_id, store, entry_id, actor, session, path, version,
+SELECT store, entry_id, actor, session, path, version,
     CASE WHEN $10 THEN content END AS content,
     description, source_type, origin, created_at, updated_at
 FROM (
     (
-        SELECT d.id AS document_id, d.*
+        SELECT d.*
         FROM durable_memory.documents d
         WHERE store = $1 AND actor = $2 AND entry_id IS NOT NULL
             AND path = $3 AND ($6::text IS NULL OR session = $6)
@@ -97,7 +98,7 @@ FROM (
     )
     UNION ALL
     (
-        SELECT d.id AS document_id, d.*
+        SELECT d.*
         FROM durable_memory.documents d
         WHERE store = $1 AND actor = $2 AND entry_id IS NOT NULL
             AND path >= $4 AND path < $5 AND ($6::text IS NULL OR session = $6)
@@ -125,8 +126,7 @@ LIMIT $4
 
 -- name: entry_steps_since
 -- An entry and its steps down to a version, newest first, by its id: those below $4, at most $5.
-SELECT d.id AS document_id, d.store, d.entry_id, d.actor, d.session, d.path,
-    h.entry_created_at AS created_at, h.version, h.operation_id, h.workflow_id, h.written_at,
+SELECT d.store, d.entry_id, d.actor, d.session, d.path, h.entry_created_at AS created_at, h.version, h.operation_id, h.workflow_id, h.written_at,
     h.existed_before, h.exists_after, h.at, h.removed, h.added, h.description, h.source_type,
     h.origin, CASE WHEN h.version = d.version THEN d.content END AS current
 FROM durable_memory.documents d
@@ -142,8 +142,7 @@ LIMIT $5
 
 -- name: document_steps_since
 -- The same by the document that a receipt names, whether it is an entry now or not.
-SELECT d.id AS document_id, d.store, d.entry_id, d.actor, d.session, d.path,
-    h.entry_created_at AS created_at, h.version, h.operation_id, h.workflow_id, h.written_at,
+SELECT d.store, d.entry_id, d.actor, d.session, d.path, h.entry_created_at AS created_at, h.version, h.operation_id, h.workflow_id, h.written_at,
     h.existed_before, h.exists_after, h.at, h.removed, h.added, h.description, h.source_type,
     h.origin, CASE WHEN h.version = d.version THEN d.content END AS current
 FROM durable_memory.documents d
@@ -232,7 +231,7 @@ WITH asked AS MATERIALIZED (
         ) AS pairs
     ) AS compared ON true
 )
-SELECT s.score, d.id AS document_id, d.store, d.entry_id, d.actor, d.session, d.path, d.version,
+SELECT s.score, d.store, d.entry_id, d.actor, d.session, d.path, d.version,
     CASE WHEN $17 THEN d.content END AS content,
     d.description, d.source_type, d.origin, d.created_at, d.updated_at
 FROM scored s

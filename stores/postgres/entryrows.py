@@ -78,10 +78,15 @@ def past(content: str | None, row: Row, entry_id: str | None) -> Entry | None:
 
 
 def receipt(row: Row, operation: MemoryOperation | None, entry: Entry | None) -> EntryMutation:
-    """Return the receipt of an operation; raise if its id has another fingerprint."""
+    """Return the receipt of an operation; raise if its id has another fingerprint.
+
+    Both faces have one table of receipts: a version without ids is that of a notebook's file.
+    """
     if operation and row.get("fingerprint", operation.fingerprint) != operation.fingerprint:
         raise MemoryOperationConflictError
     version = row["version"]
+    if version is not None and not row["entry_ids"]:
+        raise MemoryOperationConflictError
     return EntryMutation(
         entry=entry,
         entry_ids=tuple(row["entry_ids"] or ()),

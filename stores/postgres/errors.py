@@ -42,6 +42,9 @@ _BY_STATE: dict[str, type[MemoryFault]] = {
     "54000": InvalidMemoryRequest,  # program_limit_exceeded
 }
 
+# A value that the database cannot take; the driver's words for it quote the value.
+_MALFORMED = frozenset({"22000", "22003", "22021", "22P02"})
+
 _UNAVAILABLE_BY_STATE = {
     # Not MemoryDeadlineExceeded, although the wait ends with the deadline: what was waited for may
     # be an earlier attempt of the same operation, which was in time and is about to commit.
@@ -79,7 +82,7 @@ def translated() -> Iterator[None]:
         fault = translate(error)
         if fault is None:
             raise
-        raise fault from error
+        raise fault from None if sqlstate(error) in _MALFORMED else error
 
 
 def translate(error: Exception) -> MemoryFault | None:
@@ -94,12 +97,14 @@ def translate(error: Exception) -> MemoryFault | None:
     if isinstance(error, OSError | TimeoutError):
         return MemoryStoreUnavailable()
     if _is_drivers_own(error):
-        # A value it cannot send, or a connection that is gone or in disorder.
-        return InvalidMemoryRequest() if isinstance(error, ValueError) else MemoryStoreUnavailable()
+        # A connection that is gone or in disorder.
+        return MemoryStoreUnavailable()
     return None
 
 
 def _of_state(state: str) -> MemoryFault:
+    if state in _MALFORMED:
+        return InvalidMemoryRequest("a value cannot be stored")
     if state in _BY_STATE:
         return _BY_STATE[state]()
     if state in _REFUSED_BY_STATE:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from ...notebook import MemoryNotFound, check_store_id
 from ..checks import check_bound
 from ..grants import Access, Grant, GrantPage, Permission, Principal
-from .calls import Caller, Row
+from .calls import Caller
 from .pool import PostgresPool
+from .rows import Row
 
 
 class PostgresGrantStore:

@@ -18,7 +18,8 @@ from ...notebook import (
 )
 from ..protocols import MemorySearchMatch, MemorySearchResult
 from .addresses import NOTEBOOKS, scope_of_prefix
-from .calls import Caller, Row
+from .calls import Caller
+from .rows import Row
 
 _BEYOND = f"[^{WORD_BOUNDARY[1:-1]}]"
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from ...notebook import MemoryStoreUnavailable
 from ..grants import Principal
 from ..tokens import Token
-from .calls import Caller, Row
+from .calls import Caller
 from .pool import PostgresPool
+from .rows import Row
 
 
 class PostgresTokenStore:

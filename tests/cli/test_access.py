@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import subprocess
@@ -9,6 +10,8 @@ import sys
 from typing import Any
 
 import pytest
+
+from durable_memory.cli import entries, memory_stores, tokens
 
 PROGRAM = """
 import json, sys
@@ -84,14 +87,15 @@ def test_tokens(terminal: Terminal) -> None:
     )
     shown = "\n".join(table[1])
     assert token["id"] in shown
-    secrets = [token["token"].rpartition("_")[2], plain[1][0][20:]]
+    secrets = [token["token"].split("_", 2)[2], plain[1][0].split("_", 2)[2]]
     assert not [secret for secret in secrets if secret in shown or secret in str(listed)]
     ended, again, after = terminal.run(
-        ("token", "revoke", token["id"]),
+        ("token", "revoke", token["id"], "--json"),
         ("token", "revoke", token["id"]),
         ("token", "list", "--json"),
     )
-    assert (ended[0], again[0]) == (0, 1)
+    assert _json(ended) == {"revoked": token["id"]}
+    assert again == (1, [])
     assert _json(after)[0]["revoked"] is not None
 
 
@@ -147,6 +151,85 @@ def test_entries(terminal: Terminal) -> None:
     assert got[1] == ["Drinks green tea.", "No sugar."]
     assert len(_json(steps)) == 2
     assert (gone[0], after[0]) == (0, 1)
+
+
+def test_entries_are_changed(terminal: Terminal) -> None:
+    """An entry's fields are changed one by one, and its earlier versions can be read."""
+    actor = ("--actor", "you@example.com")
+    _, made = terminal.run(
+        ("stores", "create", "my-store", "--creator", "you@example.com"),
+        ("entries", "put", "my-store", "/tea", "Green.\n", *actor, "--json"),
+    )
+    entry, version = _json(made)["entry"]["id"], _json(made)["version"]
+    said = terminal.run(
+        ("entries", "append", "my-store", "/tea", "Hot.", *actor, "--description", "d", "--json"),
+        ("entries", "update", "my-store", entry, "--content", "Black.", "--json"),
+        ("entries", "update", "my-store", entry, "--description", "e", "--json"),
+        ("entries", "update", "my-store", entry),
+        ("entries", "update", "my-store", "missing", "--content", "x"),
+        ("entries", "get", "my-store", entry, "--version", version),
+        ("entries", "get", "my-store", entry, "--version", version, "--json"),
+        ("entries", "get", "my-store", entry, "--version", "none"),
+    )
+    assert [code for code, _ in said] == [0, 0, 0, 2, 1, 0, 0, 1]
+    changed = [_json(each)["entry"] for each in said[:3]]
+    assert [(each["content"], each["description"]) for each in changed] == [
+        ("Green.\nHot.\n", "d"),
+        ("Black.", "d"),
+        ("Black.", "e"),
+    ]
+    assert said[5][1] == ["Green."]
+    assert (_json(said[6])["version"], _json(said[6])["content"]) == (version, "Green.\n")
+
+
+def test_paths_are_forgotten(terminal: Terminal) -> None:
+    """A path is forgotten in every session of one actor, after a question, and nothing else is."""
+    actor = ("--actor", "you@example.com")
+    terminal.run(
+        ("stores", "create", "my-store", "--creator", "you@example.com"),
+        ("entries", "put", "my-store", "/tea", "Green.", *actor),
+        ("entries", "put", "my-store", "/tea", "Black.", *actor, "--session", "s"),
+        ("entries", "put", "my-store", "/tea", "White.", "--actor", "other"),
+        ("entries", "put", "my-store", "/pets", "A dog.", *actor),
+    )
+    asked, gone, again, mine, others = terminal.run(
+        ("entries", "forget", "my-store", "/tea", *actor),
+        ("entries", "forget", "my-store", "/tea", *actor, "--yes", "--json"),
+        ("entries", "forget", "my-store", "/tea", *actor, "--yes"),
+        ("entries", "list", "my-store", *actor, "--json"),
+        ("entries", "list", "my-store", "--actor", "other", "--json"),
+    )
+    assert asked[0] == 2
+    assert len(_json(gone)["entry_ids"]) == 2
+    assert again == (0, ["0 deleted."])
+    assert [each["key"]["path"] for each in _json(mine)] == ["/pets"]
+    assert len(_json(others)) == 1
+
+
+def test_every_command_prints_json() -> None:
+    """Each command of `token`, `stores` and `entries` has `--json`."""
+    for group in (tokens.app, memory_stores.app, entries.app):
+        for command in group.registered_commands:
+            assert command.callback is not None
+            assert "as_json" in inspect.signature(command.callback).parameters, command.callback
+
+
+def test_what_deletes_and_grants_says_so_as_json(terminal: Terminal) -> None:
+    """Commands that print nothing for people print JSON that names what they changed."""
+    put = ("entries", "put", "my-store", "/tea", "Green.", "--actor", "u", "--json")
+    _, made = terminal.run(("stores", "create", "my-store", "--creator", "you"), put)
+    entry = _json(made)["entry"]["id"]
+    granted, revoked, deleted, gone = terminal.run(
+        ("stores", "grant", "my-store", "app-1", "READ", "--json"),
+        ("stores", "revoke", "my-store", "app-1", "--json"),
+        ("entries", "delete", "my-store", entry, "--yes", "--json"),
+        ("stores", "delete", "my-store", "--yes", "--json"),
+    )
+    principal = {"type": "USER", "name": "app-1"}
+    assert _json(granted) == {"granted": {"principal": principal, "permission": "READ"}}
+    assert _json(revoked) == {"revoked": principal}
+    assert _json(deleted)["entry_ids"] == [entry]
+    assert _json(gone) == {"deleted": "my-store"}
 
 
 def test_a_store_that_is_no_database_is_said() -> None:

@@ -20,6 +20,7 @@ from durable_memory.stores import (
     MemoryOperation,
     PostgresEmbeddingQueue,
     PostgresEntryStore,
+    create_pool,
 )
 
 WRITERS = 32
@@ -126,6 +127,29 @@ async def test_forget_meets_writers(entries: PostgresEntryStore, store: str) -> 
     assert {match.entry.key.session for match in matches} == listed
     gone = await entries.forget(store, "someone", "/a.md")
     assert len(gone.entry_ids) == len(listed)
+
+
+async def test_waiting_writers_leave_connections_to_readers(
+    entries: PostgresEntryStore, store: str, entries_url: str, pool: asyncpg.Pool
+) -> None:
+    """While writers wait for a memory store that is being deleted, what is there can be read."""
+    made = await entries.create(key(store), content="one")
+    async with await create_pool(entries_url, max_size=2) as few, pool.acquire() as holder:
+        busy = PostgresEntryStore(few, timeout=3.0, max_writers=1)
+        transaction = holder.transaction()
+        await transaction.start()
+        await holder.execute(HOLD, store)
+        puts = [asyncio.ensure_future(busy.put(key(store), content=str(n))) for n in range(6)]
+        for _ in range(20):
+            entry = await busy.get(store, made.entry_ids[0])
+            assert entry is not None
+            assert entry.content == "one"
+        await transaction.rollback()
+        await asyncio.gather(*puts)
+
+
+HOLD = "SELECT pg_advisory_xact_lock(1684890989, hashtext($1))"
+"""What `delete_memory_store_v1` holds."""
 
 
 async def test_deleted_store_is_not_written_into(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import asyncpg
 import pytest
 from entry_changes import CHANGES, Change, key, new_operation
 
@@ -14,7 +15,13 @@ from durable_memory.notebook import (
     MemoryOperationAbandonedError,
     MemoryOperationConflictError,
 )
-from durable_memory.stores import EntryMutation, EntryWrite, MemoryOperation, PostgresEntryStore
+from durable_memory.stores import (
+    EntryMutation,
+    EntryWrite,
+    MemoryOperation,
+    PostgresEntryStore,
+    PostgresMemoryStore,
+)
 
 
 def told(mutation: EntryMutation) -> tuple[object, ...]:
@@ -122,3 +129,15 @@ async def test_receipt_of_a_deleted_store_still_answers(
     again = await entries.put(key(store), content="x", write=write)
     assert (again.replayed, again.entry, again.version) == (True, None, first.version)
     assert (await entries.list_entries(store, "someone", limit=1)).entries == []
+
+
+async def test_receipt_of_a_notebook_answers_no_entry(
+    entries: PostgresEntryStore, pool: asyncpg.Pool
+) -> None:
+    """An operation that changed a file is refused where entries are asked for it."""
+    operation = new_operation()
+    path = f"{operation.id}/agent/notes.md"
+    await PostgresMemoryStore(pool).write(path, "x", expected_version=None, operation=operation)
+    for call in (entries.get_operation(operation), entries.settle(operation)):
+        with pytest.raises(MemoryOperationConflictError):
+            await call

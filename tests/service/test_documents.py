@@ -71,10 +71,10 @@ def test_a_version_is_demanded(own: Own) -> None:
 
 
 def test_absence_is_demanded(own: Own) -> None:
-    """`If-None-Match: *` creates only."""
+    """`If-None-Match: *` creates only: what exists is a condition that failed, as RFC 9110 says."""
     only = {"If-None-Match": "*"}
     assert own.post("put", only, content="one").status_code == 200
-    assert code(own.post("put", only, content="two")) == (409, "ALREADY_EXISTS")
+    assert code(own.post("put", only, content="two")) == FAILED
     assert own.content() == "one"
 
 

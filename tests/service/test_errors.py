@@ -9,8 +9,12 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from services import AGENTS, STORES, Caller, Service, code
+from starlette.requests import Request
 
+from durable_memory import notebook
+from durable_memory.notebook import MemoryFault, MemoryRefusal
 from durable_memory.service.bodies import MAX_BODY_BYTES
+from durable_memory.service.errors import handle
 
 MISSING = "missing-store"
 INVALID = (400, "INVALID_PARAMETER_VALUE")
@@ -168,15 +172,6 @@ def test_bad_updates_change_nothing(
     assert alice.http.get(url).json() == made
 
 
-def test_empty_texts_are_absent(alice: Caller, store: str) -> None:
-    """An empty session in a body is none, and empty filters in a query are none."""
-    made = _entry(alice, store, session_id="", description="").json()
-    assert "session_id" not in made
-    filters = {"actor_id": "u", "session_id": "", "path": "", "path_prefix": "", "read_mask": ""}
-    listed = alice.http.get(f"{STORES}/{store}/entries", params=filters).json()
-    assert listed["managed_memory_entries"] == [made]
-
-
 def test_a_masked_description_that_is_missing_is_removed(alice: Caller, store: str) -> None:
     """The whole resource without a description takes the description away."""
     made = _entry(alice, store, description="d").json()
@@ -270,7 +265,7 @@ def test_what_clients_ask_first_needs_no_token(service: Service) -> None:
 
 
 def test_missing_things_are_not_found(alice: Caller, store: str) -> None:
-    """A memory store or an entry that is not there is NOT_FOUND on every route."""
+    """A memory store or an entry that is not there is NOT_FOUND on every route, in one sentence."""
     entries, here = f"{STORES}/{MISSING}/entries", f"{STORES}/{store}/entries/missing"
     own = f"/v1/memory-stores/{store}/entries/missing"
     key = {"actor_id": "u", "path": "/p"}
@@ -293,11 +288,40 @@ def test_missing_things_are_not_found(alice: Caller, store: str) -> None:
         ("PATCH", own, {"json": {"content": "x"}}),
         ("DELETE", own, {}),
         ("GET", f"{own}/versions", {}),
-        ("GET", f"{own}/versions/1", {}),
         ("POST", f"/v1/memory-stores/{store}/entries:find", {"json": key}),
     ):
         response = alice.http.request(method, url, **extra)
         assert code(response) == (404, "NOT_FOUND"), url
+        what = "memory store" if MISSING in url else "entry"
+        assert response.json()["message"] == f"No such {what}.", url
+
+
+def test_missing_versions_are_not_found(alice: Caller, store: str) -> None:
+    """A version that an entry never had is NOT_FOUND, and so is one of no entry."""
+    made = _entry(alice, store).json()
+    for name in (made["name"], f"memory-stores/{store}/entries/missing"):
+        for version in ("1", "999999999", "x", "%20"):
+            refused = alice.http.get(f"/v1/{name}/versions/{version}")
+            assert code(refused) == (404, "NOT_FOUND")
+            assert "version" in refused.json()["message"]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        each
+        for each in vars(notebook).values()
+        if isinstance(each, type) and issubclass(each, MemoryFault) and each is not MemoryRefusal
+    ],
+    ids=lambda kind: kind.__name__,
+)
+async def test_no_fault_speaks_of_what_callers_do_not_have(kind: type[MemoryFault]) -> None:
+    """What a fault says of itself over HTTP is of requests, not of tool calls and workers."""
+    response = await handle(Request({"type": "http"}), kind())
+    said = json.loads(bytes(response.body))
+    assert set(said) == {"error_code", "message"}
+    foreign = ("tool", "worker", "workflow", "document", "file", "scope")
+    assert not [word for word in foreign if word in said["message"].lower()]
 
 
 @pytest.mark.parametrize(
@@ -320,3 +344,32 @@ def test_bad_principals_are_invalid(alice: Caller, store: str, principal: dict[s
     assert alice.http.get(f"{STORES}/{store}/permissions").json() == {
         "memory_store_permissions": []
     }
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ({"actor_id": "ann", "content": "x"}, "path: "),
+        ({"path": "/a", "content": "x"}, "actor_id: "),
+        ({"actor_id": "ann", "path": "/a", "content": 5}, "content: "),
+        ([], "body: "),
+        ("text", "body: "),
+    ],
+)
+def test_what_is_missing_is_named(alice: Caller, store: str, sent: object, said: str) -> None:
+    """A body that lacks a field, or is none, is told what and where."""
+    answer = alice.http.post(f"/v1/memory-stores/{store}/entries:put", json=sent)
+    assert code(answer) == (400, "INVALID_PARAMETER_VALUE")
+    assert answer.json()["message"].startswith(said)
+
+
+@pytest.mark.parametrize("kind", ["application/json", "application/x-www-form-urlencoded"])
+def test_body_that_is_no_json_is_told_so(alice: Caller, store: str, kind: str) -> None:
+    """Neither half a document nor a form is taken for a body."""
+    answer = alice.http.post(
+        f"/v1/memory-stores/{store}/entries:put",
+        content=b'{"actor_id"',
+        headers={"Content-Type": kind},
+    )
+    assert code(answer) == (400, "INVALID_PARAMETER_VALUE")
+    assert "JSON" in answer.json()["message"]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from itertools import pairwise
 
+import asyncpg
 import pytest
 from services import AGENTS, STORES, Caller, code
 
 from durable_memory.notebook import SOURCE_TYPES
+
+SOURCE_TYPE = "MANAGED_MEMORY_ENTRY_SOURCE_TYPE"
 
 
 def _entry(caller: Caller, store: str, **fields: object) -> dict[str, str]:
@@ -151,31 +155,68 @@ def test_consolidation_wrote_back_what_it_had_read(alice: Caller, store: str) ->
     assert alice.http.get(f"{AGENTS}/{made['name']}").json()["content"] == "new"
 
 
-def test_order_by_each_processs_clock(alice: Caller, store: str) -> None:
-    """The versions of an entry have the database's order, whoever wrote when by which clock."""
+async def test_order_by_each_processs_clock(
+    alice: Caller, store: str, service_pool: asyncpg.Pool
+) -> None:
+    """Versions are listed by the database's order, in pages too, where a clock was years ahead."""
     url = f"/v1/memory-stores/{store}/entries:append"
     body = {"actor_id": "u", "path": "/p"}
     with ThreadPoolExecutor(8) as threads:
-        done = threads.map(
-            lambda number: alice.http.post(url, json={**body, "content": f"{number}"}).json(),
-            range(16),
+        done = list(
+            threads.map(
+                lambda number: alice.http.post(url, json={**body, "content": f"{number}"}).json(),
+                range(16),
+            )
         )
-    by_version = {int(each["version"]): each["entry"]["content"] for each in done}
-    contents = [by_version[version] for version in sorted(by_version)]
-    assert all(later.startswith(earlier) for earlier, later in pairwise(contents))
+    order = sorted((int(each["version"]) for each in done), reverse=True)
+    await service_pool.execute(
+        "UPDATE durable_memory.history SET written_at = $1 WHERE version = $2",
+        datetime(2100, 1, 1, tzinfo=UTC),
+        order[-1],
+    )
+    versions = f"/v1/{done[0]['entry']['name']}/versions"
+    listed: list[dict[str, str]] = []
+    query: dict[str, str | int] = {"page_size": 5}
+    while "page_token" in query or not listed:
+        page = alice.http.get(versions, params=query).json()
+        listed.extend(page["versions"])
+        query = {"page_size": 5}
+        if token := page.get("next_page_token"):
+            query["page_token"] = token
+    assert [int(each["version"]) for each in listed] == order
+    assert listed[-1]["write_time"] > listed[0]["write_time"]
+    contents = {int(each["version"]): each["entry"]["content"] for each in done}
+    grown = [contents[version] for version in reversed(order)]
+    assert all(later.startswith(earlier) for earlier, later in pairwise(grown))
 
 
 def test_recalled_text_was_ingested_again(alice: Caller, store: str) -> None:
-    """Every write has a provenance, and its versions tell it, so that a reader can leave it out."""
-    url = f"/v1/memory-stores/{store}/entries:put"
-    dreamer = "MANAGED_MEMORY_ENTRY_SOURCE_TYPE_DREAMER"
-    key = {"actor_id": "u", "path": "/p"}
-    alice.http.post(url, json={**key, "content": "said"})
-    written = {**key, "content": "summed up", "source_type": dreamer, "origin": "session-7"}
-    made = alice.http.post(url, json=written).json()
-    steps = alice.http.get(f"/v1/{made['entry']['name']}/versions").json()["versions"]
+    """Recalled text that is written again is told from what was said by its provenance.
+
+    It is not refused: that takes whoever writes to say where its text comes from.
+    """
+    url, agent = f"/v1/memory-stores/{store}/entries:put", f"{SOURCE_TYPE}_AGENT"
+    said = {"actor_id": "u", "path": "/said", "content": "Drinks green tea."}
+    alice.http.post(url, json=said)
+    search = {"actor_id": "u", "query": "green tea"}
+    recalled = alice.http.post(f"{STORES}/{store}/entries:search", json=search).json()
+    (entry,) = recalled["managed_memory_entries"]
+    again = {
+        "actor_id": "u",
+        "content": entry["content"],
+        "source_type": f"{SOURCE_TYPE}_DREAMER",
+        "origin": entry["name"],
+    }
+    for path in ("/summary", "/said"):
+        alice.http.post(url, json={**again, "path": path})
+    found = alice.http.post(f"{STORES}/{store}/entries:search", json=search).json()
+    sources = {each["path"]: each["source_type"] for each in found["managed_memory_entries"]}
+    assert sources == {"/summary": again["source_type"], "/said": again["source_type"]}
+    steps = alice.http.get(f"/v1/{entry['name']}/versions").json()["versions"]
     assert [(step["source_type"], step["origin"]) for step in steps] == [
-        (dreamer, "session-7"),
-        ("MANAGED_MEMORY_ENTRY_SOURCE_TYPE_AGENT", ""),
+        (again["source_type"], entry["name"]),
+        (agent, ""),
     ]
+    first = alice.http.get(f"/v1/{entry['name']}/versions/{steps[-1]['version']}").json()["entry"]
+    assert (first["content"], first["source_type"]) == (said["content"], agent)
     assert {step["source_type"].rpartition("_")[2] for step in steps} == SOURCE_TYPES

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import string
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import asyncpg
 import pytest
-from backends import SingleConnection
+from backends import Beside, SingleConnection
 
 from durable_memory.notebook import (
     Append,
@@ -29,6 +31,7 @@ from durable_memory.notebook import (
 from durable_memory.stores import (
     InMemoryStore,
     PostgresMemoryStore,
+    PostgresTokenStore,
     check_store_url,
     create_pool,
     migrate,
@@ -215,7 +218,6 @@ class StateError(Exception):
         (asyncpg.InterfaceError("pool is closed"), MemoryStoreUnavailable),
         (asyncpg.InternalClientError("out of step"), MemoryStoreUnavailable),
         (asyncpg.ConnectionDoesNotExistError("gone"), MemoryStoreUnavailable),
-        (StateError("22021"), MemoryStoreUnavailable),
     ],
     ids=lambda each: getattr(each, "sqlstate", None) or getattr(each, "__name__", repr(each)),
 )
@@ -226,6 +228,33 @@ def test_driver_errors_become_the_projects(error: Exception, expected: type[Memo
     assert type(fault.value) is expected
     assert fault.value.__cause__ is error
     assert str(error) not in str(fault.value)
+
+
+@pytest.mark.parametrize("text", ["secret\0", "\ud800secret"])
+async def test_malformed_value_is_refused_and_not_quoted(pool: asyncpg.Pool, text: str) -> None:
+    """Text that no database takes is refused for ever, and the driver's words for it stay here."""
+    with pytest.raises(InvalidMemoryRequest) as fault:
+        await PostgresTokenStore(pool).find_token(text)
+    assert fault.value.__cause__ is None
+    assert "secret" not in str(fault.value)
+
+
+async def test_timeout_bounds_all_waits_of_a_call(
+    migrated_url: str, postgres_store: PostgresMemoryStore, held: Beside, path: str
+) -> None:
+    """The wait for a connection and that for a row have one budget."""
+    await postgres_store.write(path, "start\n", expected_version=None)
+    await held.hold(path)
+    async with asyncpg.create_pool(migrated_url, min_size=1, max_size=1) as single:
+        lent = await single.acquire()
+        began = time.monotonic()
+        store = PostgresMemoryStore(single, timeout=1.0)
+        waiting = asyncio.ensure_future(store.edit(path, Append(content="x"), max_chars=100))
+        asyncio.get_running_loop().call_later(0.7, asyncio.ensure_future, single.release(lent))
+        with pytest.raises(MemoryStoreUnavailable):
+            await waiting
+        assert time.monotonic() - began < 1.6
+    await held.commit()
 
 
 def test_errors_of_nobody_pass() -> None:
