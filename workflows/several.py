@@ -66,8 +66,8 @@ def open_memories(*memories: Memory | EntryMemory, context: Any = None) -> Noteb
     """Open several memories of one agent, of either kind; only inside a workflow.
 
     Raises:
-        ApplicationError: `InvalidMemoryRequest` when two have the same id, the same heading, or a tool
-            of the same name; or as `Memory.open`.
+        ApplicationError: `InvalidMemoryRequest` when two have the same id, the same heading, or a
+            tool of the same name; or as `Memory.open`.
     """
     with failing_the_workflow():
         _distinct("id", [memory.id for memory in memories], cure="an id of its own")

@@ -126,7 +126,8 @@ LIMIT $4
 
 -- name: entry_steps_since
 -- An entry and its steps down to a version, newest first, by its id: those below $4, at most $5.
-SELECT d.store, d.entry_id, d.actor, d.session, d.path, h.entry_created_at AS created_at, h.version, h.operation_id, h.workflow_id, h.written_at,
+SELECT d.store, d.entry_id, d.actor, d.session, d.path, h.entry_created_at AS created_at,
+    h.version, h.operation_id, h.workflow_id, h.written_at,
     h.existed_before, h.exists_after, h.at, h.removed, h.added, h.description, h.source_type,
     h.origin, CASE WHEN h.version = d.version THEN d.content END AS current
 FROM durable_memory.documents d
@@ -142,7 +143,8 @@ LIMIT $5
 
 -- name: document_steps_since
 -- The same by the document that a receipt names, whether it is an entry now or not.
-SELECT d.store, d.entry_id, d.actor, d.session, d.path, h.entry_created_at AS created_at, h.version, h.operation_id, h.workflow_id, h.written_at,
+SELECT d.store, d.entry_id, d.actor, d.session, d.path, h.entry_created_at AS created_at,
+    h.version, h.operation_id, h.workflow_id, h.written_at,
     h.existed_before, h.exists_after, h.at, h.removed, h.added, h.description, h.source_type,
     h.origin, CASE WHEN h.version = d.version THEN d.content END AS current
 FROM durable_memory.documents d
@@ -168,8 +170,9 @@ WITH asked AS MATERIALIZED (
     -- ts_rank of a term that occurs n times is the sum of 1/i^2 up to n over that up to infinity;
     -- what is missing to 1 gives n back.
     SELECT t.document_id, t.length, a.term,
-        round(1 / (1.64493406685 * greatest(1 - ts_rank('{1,1,1,1}', t.terms, a.query), 0.01)) - 0.5)
-            AS occurrences,
+        round(
+            1 / (1.64493406685 * greatest(1 - ts_rank('{1,1,1,1}', t.terms, a.query), 0.01)) - 0.5
+        ) AS occurrences,
         ($5::text IS NULL OR t.session = $5)
             AND (t.path = $6 OR t.path >= $7 AND t.path < $8) AS admitted
     FROM (
@@ -223,7 +226,8 @@ WITH asked AS MATERIALIZED (
     LEFT JOIN LATERAL (
         SELECT sum(stored * asked) / 1073676289.0::float8 AS meaning
         FROM (
-            SELECT unnest(v.components)::integer AS stored, unnest($13::smallint[])::integer AS asked
+            SELECT unnest(v.components)::integer AS stored,
+                unnest($13::smallint[])::integer AS asked
             FROM durable_memory.entry_vectors v
             WHERE $11::text IS NOT NULL
                 AND v.store = $1 AND v.actor = $2 AND v.document_id = candidates.document_id

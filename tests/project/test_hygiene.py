@@ -35,6 +35,13 @@ def _name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+@pytest.mark.parametrize("path", [p for p in _files() if p.suffix == ".sql"], ids=_name)
+def test_sql_is_as_narrow_as_python(path: Path) -> None:
+    """Ruff bounds the lines of Python; those of SQL have the same bound."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > 100] == []
+
+
 @pytest.mark.parametrize("path", _files(), ids=_name)
 def test_text_is_clean(path: Path) -> None:
     """Files are UTF-8 with LF, end in one newline, and promise nothing for later."""

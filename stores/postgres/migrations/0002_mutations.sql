@@ -111,7 +111,8 @@ END $$;
 --   append   add p_content as lines at the end; creates
 --   remove   delete, whatever the version is
 --   write    make p_content the whole content, if the version is p_expected; creates
---   splice   put p_content in the place of p_length characters at p_at, if it is p_expected; creates
+--   splice   put p_content in the place of p_length characters at p_at, if the version is
+--            p_expected; creates
 --   delete   delete, if it is p_expected
 -- where p_expected NULL is the version of no document. To delete what does not exist is no error:
 -- it gets its receipt, and no tombstone.
@@ -160,7 +161,8 @@ BEGIN
     PERFORM durable_memory.commit_durably_v1();
     IF p_deadline IS NOT NULL THEN
         PERFORM set_config('lock_timeout', least(greatest(ceil(
-            extract(epoch FROM p_deadline - clock_timestamp()) * 1000), 1), 2147483647)::text, true);
+            extract(epoch FROM p_deadline - clock_timestamp()) * 1000), 1), 2147483647)::text,
+            true);
     END IF;
 
     replayed := false;

@@ -35,7 +35,7 @@ RETURN
     '\U0001e08f\U0001e130-\U0001e136\U0001e2ae\U0001e2ec-\U0001e2ef\U0001e4ec-\U0001e4ef'
     '\U0001e5ee\U0001e5ef\U0001e8d0-\U0001e8d6\U0001e944-\U0001e94a]';
 
--- A text with U+034F after every 30 non-starters that another one follows: the twin of `cut_runs` in
+-- A text with U+034F after every 30 non-starters that another one follows: twin of `cut_runs` in
 -- `notebook/marks.py`. normalize() sorts runs in time quadratic in them, and cannot be cancelled.
 CREATE FUNCTION durable_memory.cut_marks_v1(p_text text) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

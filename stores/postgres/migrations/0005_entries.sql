@@ -38,10 +38,9 @@ ALTER TABLE durable_memory.receipts ADD COLUMN entry_ids text[] COLLATE "C";
 -- What an entry is found by; there is a row if and only if there is the entry. Terms come from the
 -- client (`notebook/terms.py`); a term has as many positions as it has occurrences, which is what
 -- the database's own ranking can count. Those of the content stand first, those of the description
--- behind them with the weight B, so that either can be taken out and the other kept. One row for an entry and no index on terms: a search reads
--- the actor's rows. Against a table of (term, document) this is a tenth of the WAL of a write and
--- a quarter of the space, at two to five times the time of a search; and it does not grow with the
--- entries of others. `benchmarks/entries.py` measures it.
+-- behind them with the weight B, so that either can be taken out and the other kept. One row for an
+-- entry and no index on terms: a search reads the actor's rows, and does not slow down by the
+-- entries of others. docs/decisions/0013-entry-index.md has what a table of (term, document) costs.
 CREATE TABLE durable_memory.entry_terms (
     document_id bigint NOT NULL,
     store text COLLATE "C" NOT NULL,

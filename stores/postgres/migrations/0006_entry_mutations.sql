@@ -25,7 +25,8 @@ BEGIN
     PERFORM durable_memory.commit_durably_v1();
     IF p_deadline IS NOT NULL THEN
         PERFORM set_config('lock_timeout', least(greatest(ceil(
-            extract(epoch FROM p_deadline - clock_timestamp()) * 1000), 1), 2147483647)::text, true);
+            extract(epoch FROM p_deadline - clock_timestamp()) * 1000), 1), 2147483647)::text,
+            true);
     END IF;
 END $$;
 
@@ -65,8 +66,8 @@ BEGIN
 END $$;
 
 -- Hold a memory store as it is until the end of the transaction; the number is "dmem" in ASCII.
--- p_incarnation is that in which the caller was found to have a right, NULL for any: a store that was
--- deleted and made again is another one's.
+-- p_incarnation is that in which the caller was found to have a right, NULL for any: a store that
+-- was deleted and made again is another one's.
 CREATE FUNCTION durable_memory.hold_memory_store_v1(p_store text, p_incarnation bigint)
 RETURNS void
 LANGUAGE plpgsql AS $$
