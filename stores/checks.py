@@ -14,16 +14,25 @@ from .protocols import MemoryOperation
 MAX_OPERATION_BYTES = 1000
 """Bytes of UTF-8 that each field of an operation may have, as Temporal bounds its ids."""
 
+MAX_BOUND = 2**31 - 2
+"""The greatest bound.
+
+One more, by which a store sees that there is more, is still a 32-bit integer of SQL.
+"""
+
 NO_VERSION = -1
 """Equals no document's version, and is below all of them."""
+
+NEWEST = 2**63 - 1
+"""Above every document's version, and every step of a history."""
 
 _VERSION = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 
 
 def check_bound(name: str, value: int) -> int:
     """Return `value` if it is a bound; raise `InvalidMemoryRequest` if not."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InvalidMemoryRequest(f"{name} must be a whole number of at least 1")
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_BOUND:
+        raise InvalidMemoryRequest(f"{name} must be a whole number from 1 to {MAX_BOUND}")
     return value
 
 

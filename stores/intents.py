@@ -1,12 +1,14 @@
 """What a mutation makes of a file, whatever keeps the file: the rules of `write` and `edit`.
 
-A store that holds a file's lock asks, in this order: `check` of the version that is there, `splice`
-or `after` of the content that is there.
+A store that holds a file's lock asks, in this order: for the receipt of an earlier arrival, which
+answers; whether it is too late; `check` of the version that is there; `splice` or `after` of the
+content that is there.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TypeAlias
 
 from ..notebook import (
@@ -16,12 +18,14 @@ from ..notebook import (
     Splice,
     apply_splice,
     check_edit,
+    check_path,
     check_removable,
     check_text,
     diff_splice,
     plan_edit,
 )
-from .checks import check_bound
+from .checks import check_bound, check_deadline, check_operation
+from .protocols import MemoryOperation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,3 +115,25 @@ class Revision:
 
 Intent: TypeAlias = Overwrite | Revision
 """One mutation of a file, as it was asked for."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """One mutation, as it was asked for.
+
+    Attributes:
+        path: The file.
+        intent: What to make of it.
+        operation: Identity, for exactly-once.
+        deadline: Aware time after which nothing may change.
+    """
+
+    path: str
+    intent: Intent
+    operation: MemoryOperation | None
+    deadline: datetime | None
+
+    def __post_init__(self) -> None:
+        check_path(self.path)
+        check_operation(self.operation)
+        check_deadline(self.deadline)

@@ -11,20 +11,16 @@ from datetime import datetime, timedelta
 from ..notebook import (
     MAIN_FILENAME,
     Edit,
-    MemoryConflictError,
     NotebookView,
-    Remove,
     apply_splice,
     check_path,
     check_prefix,
-    check_text,
-    diff_splice,
     is_memory_filename,
-    plan_edit,
     split_path,
 )
 from .checks import check_bound, check_deadline, check_operation, parse_version, refuse_late
 from .history import rebuild
+from .intents import Change, Intent, Overwrite, Revision
 from .ledger import Ledger
 from .listing import listing_order
 from .protocols import (
@@ -72,9 +68,8 @@ class InMemoryStore:
         deadline: datetime | None = None,
     ) -> MemoryMutation:
         """See `MemoryStore.write`."""
-        check_path(path)
-        check_text(content, field="content")
-        return self._put(path, content, expected_version, operation, deadline)
+        intent = Overwrite(content=content, expected_version=expected_version)
+        return self._change(path, intent, operation, deadline)
 
     async def delete(
         self,
@@ -85,8 +80,8 @@ class InMemoryStore:
         deadline: datetime | None = None,
     ) -> MemoryMutation:
         """See `MemoryStore.delete`."""
-        check_path(path)
-        return self._put(path, None, expected_version, operation, deadline)
+        intent = Overwrite(content=None, expected_version=expected_version)
+        return self._change(path, intent, operation, deadline)
 
     async def list_paths(self, prefix: str = "", *, limit: int) -> list[str]:
         """See `MemoryStore.list_paths`."""
@@ -113,17 +108,8 @@ class InMemoryStore:
         deadline: datetime | None = None,
     ) -> MemoryMutation:
         """See `EditingStore.edit`."""
-        _, name = split_path(path)
-        check_bound("max_chars", max_chars)
-        check_operation(operation)
-        check_deadline(deadline)
-        if found := self._ledger.answer(operation):
-            return found
-        before = self._ledger.document(path).content
-        splice = plan_edit(before, edit, name=name, max_chars=max_chars)
-        refuse_late(deadline)
-        after = None if isinstance(edit, Remove) else apply_splice(before or "", splice)
-        return self._ledger.apply(path, after, splice, operation)
+        intent = Revision(name=split_path(path)[1], edit=edit, max_chars=max_chars)
+        return self._change(path, intent, operation, deadline)
 
     async def view(self, prefix: str, *, tail_chars: int, max_names: int) -> NotebookView:
         """See `SnapshotStore.view`."""
@@ -202,8 +188,10 @@ class InMemoryStore:
     ) -> MemoryMutation:
         """See `HistoryStore.restore`."""
         past = await self.read_version(path, version)
-        content = None if past is None else past.content
-        return self._put(path, content, expected_version, operation, deadline)
+        intent = Overwrite(
+            content=None if past is None else past.content, expected_version=expected_version
+        )
+        return self._change(path, intent, operation, deadline)
 
     async def sweep_receipts(
         self,
@@ -217,22 +205,19 @@ class InMemoryStore:
         check_bound("limit", limit)
         return self._ledger.sweep(older_than, OpenRuns.of(open_runs), limit)
 
-    def _put(
+    def _change(
         self,
         path: str,
-        content: str | None,
-        expected_version: str | None,
+        intent: Intent,
         operation: MemoryOperation | None,
         deadline: datetime | None,
     ) -> MemoryMutation:
-        """Make `content` the file's, `None` for no file, if its version is the expected one."""
-        check_operation(operation)
-        check_deadline(deadline)
+        change = Change(path=path, intent=intent, operation=operation, deadline=deadline)
         if found := self._ledger.answer(operation):
             return found
         refuse_late(deadline)
-        document = self._ledger.document(path)
-        if document.version != expected_version:
-            raise MemoryConflictError
-        splice = diff_splice(document.content or "", content or "")
-        return self._ledger.apply(path, content, splice, operation)
+        document = self._ledger.document(change.path)
+        intent.check(document.version)
+        splice = intent.splice(document.content)
+        after = None if intent.deletes else apply_splice(document.content or "", splice)
+        return self._ledger.apply(path, after, splice, operation)

@@ -99,14 +99,15 @@ class HistoryContract(Contract):
     async def test_unknown_version_is_not_found(
         self, store: MemoryStore, keeping: HistoryStore, path: str
     ) -> None:
-        """A version that the file never had is an error, also when another file had it."""
+        """A version that the file never had is an error, another file's and malformed text too."""
         other = await store.write(path + "x", "other", expected_version=None)
         await store.write(path, "one", expected_version=None)
-        for version in ("x", "", str(other.version)):
+        for version in ("x", "", "\ud800", "a\0b", "9" * 30, str(other.version)):
             with pytest.raises(MemoryNotFound):
                 await keeping.read_version(path, version)
             with pytest.raises(MemoryNotFound):
                 await keeping.restore(path, version, expected_version=None)
+            assert await keeping.history(path, limit=1, before=version) == []
         assert await keeping.history(path + "y", limit=1) == []
 
     async def test_restored_version_is_a_new_one(

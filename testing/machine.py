@@ -32,6 +32,8 @@ OpenStore = Callable[[], AbstractAsyncContextManager[MemoryStore]]
 ResultT = TypeVar("ResultT")
 
 _MAX_CHARS = 60
+_MAX_STEPS = 10_000
+"""More than any example makes."""
 _NAMES = st.sampled_from(["a.md", "b.md", "가.md"])
 _TEXTS = st.text(st.sampled_from("ab \n\ré가👩"), max_size=30)
 _NOTES = _TEXTS.filter(str.strip)
@@ -110,11 +112,18 @@ class StoreMachine(RuleBasedStateMachine):
             return
         paths = self._run(partial(self.store.list_paths, self.scope.prefix, limit=100))
         assert paths == [self.scope.path(name) for name in sorted(self.model.files)]
-        for (name, version), text in self.model.past.items():
-            if isinstance(self.store, HistoryStore):
-                path = self.scope.path(name)
-                found = self._run(partial(self.store.read_version, path, version))
-                assert (found and found.content) == text
+        if isinstance(self.store, HistoryStore):
+            for name, past_steps in self.model.past.items():
+                assert self._steps(self.store, self.scope.path(name)) == past_steps
+
+    def _steps(self, store: HistoryStore, path: str) -> list[tuple[str | None, str | None]]:
+        """Return a file's steps as the model keeps them: a deletion has a version in histories."""
+        steps = self._run(partial(store.history, path, limit=_MAX_STEPS))[::-1]
+        texts = [self._run(partial(store.read_version, path, step.version)) for step in steps]
+        return [
+            (step.version if step.exists else None, found.content if found else None)
+            for step, found in zip(steps, texts, strict=True)
+        ]
 
     def _mutate(
         self,

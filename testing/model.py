@@ -27,13 +27,13 @@ class StoreModel:
         files: Text and version by name.
         receipts: Fingerprint and receipt by operation id.
         versions: Every version that was ever made, in order.
-        past: What each version was, by name and version; `None` for no file.
+        past: Each file's steps by name, oldest first: version and text, both `None` for a deletion.
     """
 
     files: dict[str, tuple[str, str]] = field(default_factory=dict)
     receipts: dict[str, tuple[str, MemoryMutation]] = field(default_factory=dict)
     versions: list[str] = field(default_factory=list)
-    past: dict[tuple[str, str], str | None] = field(default_factory=dict)
+    past: dict[str, list[tuple[str | None, str | None]]] = field(default_factory=dict)
 
     def version(self, name: str) -> str | None:
         """Return the version of a file, `None` when there is none."""
@@ -93,13 +93,13 @@ class StoreModel:
         operation: MemoryOperation | None,
     ) -> None:
         """Record a mutation that the store has applied."""
-        if text is None:
-            self.files.pop(name, None)
-        else:
+        if text is not None:
             version = mutation.version or ""
             self.files[name] = (text, version)
-            self.past[name, version] = text
+            self.past.setdefault(name, []).append((version, text))
             self.versions.append(version)
+        elif self.files.pop(name, None):
+            self.past[name].append((None, None))
         self.keep(operation, mutation)
 
     def keep(self, operation: MemoryOperation | None, mutation: MemoryMutation) -> None:

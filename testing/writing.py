@@ -13,6 +13,7 @@ from ..notebook import (
     Scope,
 )
 from ..stores import MemoryStore
+from ..stores.checks import MAX_BOUND
 from .base import Contract, content_of, existing
 from .samples import MALFORMED_PATHS, TEXTS, UNSTORABLE
 
@@ -86,7 +87,9 @@ class WritingContract(Contract):
             await store.write(path, "two", expected_version=None)
         assert await content_of(store, path) == "one"
 
-    @pytest.mark.parametrize("version", ["", "0", "-1", "x", "1 ", "١", "9" * 30])
+    @pytest.mark.parametrize(
+        "version", ["", "0", "-1", "x", "1 ", "١", "9" * 30, "\ud800"], ids=ascii
+    )
     async def test_unknown_version_is_a_conflict(
         self, store: MemoryStore, path: str, version: str
     ) -> None:
@@ -174,15 +177,25 @@ class WritingContract(Contract):
                 await call
             assert len(malformed) < 4 or malformed not in str(fault.value)
 
-    @pytest.mark.parametrize("bound", [0, -1])
+    @pytest.mark.parametrize("bound", [0, -1, MAX_BOUND + 1, 2**31, 2**63, 10**30])
     async def test_malformed_bound_is_refused(
         self, store: MemoryStore, path: str, bound: int
     ) -> None:
-        """A bound below 1 is refused."""
+        """A bound below 1, or above what a database counts with, is refused."""
         with pytest.raises(InvalidMemoryRequest):
             await store.read(path, max_chars=bound)
         with pytest.raises(InvalidMemoryRequest):
             await store.list_paths(limit=bound)
+
+    async def test_greatest_bound_is_no_bound(
+        self, store: MemoryStore, scope: Scope, path: str
+    ) -> None:
+        """The greatest bound returns all that is there."""
+        await store.write(path, "one", expected_version=None)
+        found = await store.read(path, max_chars=MAX_BOUND)
+        assert found is not None
+        assert (found.content, found.truncated) == ("one", False)
+        assert await store.list_paths(scope.prefix, limit=MAX_BOUND) == [path]
 
     async def test_similar_paths_are_different_files(
         self, store: MemoryStore, scope: Scope

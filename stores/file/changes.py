@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,8 +20,8 @@ from ...notebook import (
     split_path,
 )
 from ..checks import refuse_late, remaining
-from ..intents import Intent
-from ..protocols import MemoryMutation, MemoryOperation
+from ..intents import Change
+from ..protocols import MemoryMutation
 from ..sqlite.connections import OwnConnection
 from ..sqlite.errors import translated as translated_sqlite
 from ..sqlite.receipts import Receipts
@@ -40,23 +40,6 @@ from .spelling import spell_path
 _SQL = statements(__package__, "queries.sql")
 _RACES = 16
 """Times a mutation is planned anew after a person was faster."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Change:
-    """One mutation, as it was asked for.
-
-    Attributes:
-        path: The file.
-        intent: What to make of it.
-        operation: Identity, for exactly-once.
-        deadline: Aware time after which nothing may change.
-    """
-
-    path: str
-    intent: Intent
-    operation: MemoryOperation | None
-    deadline: datetime | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,22 +98,19 @@ class Writer:
             raise
 
     def _plan(self, session: Session, change: Change) -> Prepared | None:
-        """Plan on the file as it is, and write the temporary file; `None` for nothing to do."""
+        """Plan on the file as it is, and write the temporary file; `None` for nothing to do.
+
+        No folder is made before it is clear that there will be a file: a refusal leaves nothing.
+        """
         *folders, name = spell_path(*split_path(change.path))
-        try:
-            with opened(self.root, folders, create=not change.intent.deletes) as folder:
-                found = look(folder, name, max_chars=max(change.intent.chars_needed, 1))
-                after = _after(session, change, found)
-                if after is None and found is None:
-                    return None
-                stamp = None
-                if after is not None:
-                    stamp = write_spare(folder, name, after, mode=found and found.mode)
-        except FileNotFoundError:
-            if not change.intent.deletes:
-                raise
-            change.intent.check(None)
+        found = self._look(folders, name, max_chars=max(change.intent.chars_needed, 1))
+        after = _after(session, change, found)
+        if after is None and found is None:
             return None
+        stamp = None
+        if after is not None:
+            with opened(self.root, folders, create=True) as folder:
+                stamp = write_spare(folder, name, after, mode=found and found.mode)
         return Prepared(
             path=change.path,
             version=None if after is None else new_version(),
@@ -139,6 +119,13 @@ class Writer:
             operation=change.operation,
             deadline=change.deadline,
         )
+
+    def _look(self, folders: Sequence[str], name: str, *, max_chars: int) -> Found | None:
+        try:
+            with opened(self.root, folders) as folder:
+                return look(folder, name, max_chars=max_chars)
+        except FileNotFoundError:
+            return None
 
     def _carry_out(self, connection: OwnConnection, prepared: Prepared) -> MemoryMutation:
         """Do what is prepared: steps 3 and 4. What cannot be done is undone."""

@@ -13,9 +13,13 @@ from contextlib import contextmanager
 from ...notebook import MemoryFault, MemoryStoreUnavailable
 
 _FULL = "The disk of the memory directory is full: free some space. Nothing was changed."
-_READ_ONLY = (
-    "The memory directory cannot be written: give the worker's user the right to write in it and "
-    "in the directories below it."
+CANNOT_WRITE = (
+    "The memory directory cannot be written: give the worker's user the right to read and write in "
+    "it and in the directories below it."
+)
+CANNOT_READ = (
+    "The memory directory cannot be read: give the worker's user the right to read the files in it "
+    "and in the directories below it."
 )
 _IN_THE_WAY = (
     "A link or another special file stands where the store keeps its own: take it out of the "
@@ -25,10 +29,9 @@ _BY_NUMBER = {
     errno.ENOSPC: _FULL,
     errno.EDQUOT: _FULL,
     errno.EFBIG: _FULL,
-    errno.EROFS: _READ_ONLY,
-    errno.EACCES: _READ_ONLY,
-    errno.EPERM: _READ_ONLY,
+    errno.EROFS: CANNOT_WRITE,
 }
+_DENIED = {errno.EACCES, errno.EPERM}
 
 
 class ForeignFileError(OSError):
@@ -37,12 +40,12 @@ class ForeignFileError(OSError):
 
 def read_only() -> MemoryStoreUnavailable:
     """Return the error of a write to a directory that cannot be written."""
-    return MemoryStoreUnavailable(_READ_ONLY)
+    return MemoryStoreUnavailable(CANNOT_WRITE)
 
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """Raise the system's errors as the project's."""
+def translated(denied: str = CANNOT_WRITE) -> Iterator[None]:
+    """Raise the system's errors as the project's; `denied` is the message for a lack of rights."""
     try:
         yield
     except MemoryFault:
@@ -51,5 +54,12 @@ def translated() -> Iterator[None]:
         raise MemoryStoreUnavailable(_IN_THE_WAY) from error
     except OSError as error:
         number = error.errno or 0
-        known = _BY_NUMBER.get(number, f"The memory directory failed: {os.strerror(number)}.")
-        raise MemoryStoreUnavailable(known) from OSError(number, os.strerror(number))
+        raise MemoryStoreUnavailable(_message(number, denied)) from OSError(
+            number, os.strerror(number)
+        )
+
+
+def _message(number: int, denied: str) -> str:
+    if number in _DENIED:
+        return denied
+    return _BY_NUMBER.get(number, f"The memory directory failed: {os.strerror(number)}.")

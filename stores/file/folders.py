@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .errors import ForeignFileError
@@ -44,7 +44,7 @@ def opened(root: Path, pieces: Sequence[str], *, create: bool = False) -> Iterat
         ForeignFileError: Something else stands in the place of one.
     """
     if create:
-        root.mkdir(parents=True, exist_ok=True)
+        _make(root)
     folder = os.open(root, _ROOT)
     try:
         for piece in pieces:
@@ -75,6 +75,21 @@ def open_file(folder: int, name: str) -> int | None:
         return file
     os.close(file)
     raise ForeignFileError
+
+
+def _make(folder: Path) -> None:
+    """Make a folder and what is missing above it, so that each name survives a loss of power."""
+    if folder.is_dir():
+        return
+    _make(folder.parent)
+    # Another process may have been faster; what is there and no folder is found by who opens it.
+    with suppress(FileExistsError):
+        folder.mkdir()
+    above = os.open(folder.parent, _ROOT)
+    try:
+        os.fsync(above)
+    finally:
+        os.close(above)
 
 
 def _enter(folder: int, piece: str, *, create: bool) -> int:

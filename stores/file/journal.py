@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from ...notebook import MemoryOperationConflictError, MemoryStoreUnavailable
+from ...notebook import MemoryStoreUnavailable
 from ..protocols import MemoryMutation, MemoryOperation
+from ..receipts import check_fingerprint
 from ..sqlite.connections import Connections, OwnConnection
 from ..sqlite.receipts import RECEIPTS_SCHEMA, Receipts
 from ..sqlite.schema import Schema
@@ -155,10 +156,8 @@ class Journal:
             row = session.row(_SQL["prepared_of_operation"], operation.id)
         if receipt or row is None:
             return receipt, None
-        prepared = Prepared.of_row(row)
-        if row["fingerprint"] != operation.fingerprint:
-            raise MemoryOperationConflictError
-        return None, prepared
+        check_fingerprint(operation, row["fingerprint"])
+        return None, Prepared.of_row(row)
 
     def _refuse_link(self) -> None:
         if self.connections.path.is_symlink():

@@ -12,18 +12,20 @@ The life of a mutation, all of it under the directory's lock:
 Whoever finds a prepared mutation holding the lock knows that its owner has died, for the lock is
 held from 1 to 4. Where it died is seen from the files alone:
 
-| died    | temporary file | file               | so                                              |
-| ------- | -------------- | ------------------ | ----------------------------------------------- |
-| after 2 | there          | as planned on      | 3 and 4 are done now, unless the deadline is by |
-| after 2 | there          | changed by a person | it is undone: the person was first             |
-| after 2 | gone by hand   | as planned on      | it is undone                                    |
-| after 3 | gone           | anything else      | 4 is done now                                   |
+| died    | temporary file | file                 | so                                            |
+| ------- | -------------- | -------------------- | --------------------------------------------- |
+| after 2 | there          | as planned on        | 3 and 4 are done now, unless it is too late   |
+| after 2 | there          | changed by a person  | it is undone: the person was first            |
+| after 2 | gone by hand   | as planned on        | it is undone                                  |
+| either  | not to be seen | its folder is gone   | it is undone; so it is behind a link          |
+| after 3 | gone           | anything else        | 4 is done now                                 |
 
 A file that a person edited after 3 is not as planned on, so the mutation has happened and the edit
-is a new version after it. A deletion has no temporary file: it has happened if the file is gone. A
-loss of power may undo 3, never without bringing the temporary file's name back; or lose both, if
-the name of the temporary file was never on the disk, and then the file is as planned on. It cannot
-lose 2 and keep 3, as 2 is on the disk before 3 is begun.
+is a new version after it. A link in the file's place is a change by a person, never as planned on.
+A deletion has no temporary file: it has happened if no file is there, whoever took it away. A loss
+of power may undo 3, never without bringing the temporary file's name back; or lose both, if the
+name of the temporary file was never on the disk, and then the file is as planned on. It cannot lose
+2 and keep 3, as 2 is on the disk before 3 is begun.
 
 Before 2 there is at most a temporary file, which the next mutation of the file writes over. After 4
 there is nothing to do. Undoing removes the row before the temporary file, so that a reader never
@@ -48,6 +50,22 @@ from .contents import Stamp, look, spare_name
 from .errors import ForeignFileError
 from .folders import opened
 from .spelling import spell_path
+
+FOREIGN = Stamp(digest="", modified=0)
+"""The state of what is no file of the store, as a link: equal to no file's."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class State:
+    """What is in a file's folder.
+
+    Attributes:
+        current: The state of the file; `None` for no file.
+        spare: The state of the temporary file beside it, as above.
+    """
+
+    current: Stamp | None
+    spare: Stamp | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,26 +141,35 @@ class Prepared:
 
     def has_happened(self, root: Path) -> bool:
         """Whether the file was replaced, by the table above."""
-        current, spare = self.state(root)
+        found = self.state(root)
         if self.after is None:
-            return current is None
-        return spare != self.after and current != self.before
+            return found is None or found.current in {None, FOREIGN}
+        return found is not None and found.spare != self.after and found.current != self.before
 
     def can_happen(self, root: Path) -> bool:
         """Whether the file is still as the mutation was planned on, and all is there to do it."""
-        current, spare = self.state(root)
-        return current == self.before and (self.after is None or spare == self.after)
+        found = self.state(root)
+        if found is None or found.current != self.before:
+            return False
+        return self.after is None or found.spare == self.after
 
-    def state(self, root: Path) -> tuple[Stamp | None, Stamp | None]:
-        """Return the states of the file and of the temporary file beside it."""
+    def state(self, root: Path) -> State | None:
+        """Return what is in the file's folder; `None` when it is gone, or no folder of ours."""
         *folders, name = self.pieces
         try:
             with opened(root, folders) as folder:
-                found = (look(folder, each, max_chars=1) for each in (name, spare_name(name)))
-                current, spare = (each and each.stamp for each in found)
-                return current, spare
+                current = _stamp_of(folder, name)
+                return State(current=current, spare=_stamp_of(folder, spare_name(name)))
         except (FileNotFoundError, ForeignFileError):
-            return None, None
+            return None
+
+
+def _stamp_of(folder: int, name: str) -> Stamp | None:
+    try:
+        found = look(folder, name, max_chars=1)
+    except ForeignFileError:
+        return FOREIGN
+    return found and found.stamp
 
 
 def _stamp(digest: str | None, modified: int | None) -> Stamp | None:

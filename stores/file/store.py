@@ -16,7 +16,7 @@ from ...notebook import (
     split_path,
 )
 from ..checks import check_bound, check_deadline, check_operation
-from ..intents import Intent, Overwrite, Revision
+from ..intents import Change, Intent, Overwrite, Revision
 from ..protocols import MemoryFile, MemoryMutation, MemoryOperation, MemorySearchResult
 from ..searching import search_contents
 from ..sqlite.lanes import Lane
@@ -25,8 +25,8 @@ from ..sqlite.sessions import Session
 from ..sqlite.transactions import transaction
 from ..sweeping import RECEIPT_AGE, SWEEP_LIMIT, OpenRuns, check_age
 from . import lookups
-from .changes import Change, Writer
-from .errors import translated
+from .changes import Writer
+from .errors import CANNOT_READ, translated
 from .folders import SUPPORTED
 from .journal import Journal
 from .listing import paths_below
@@ -205,15 +205,12 @@ class FileMemoryStore:
         operation: MemoryOperation | None,
         deadline: datetime | None,
     ) -> MemoryMutation:
-        check_path(path)
-        check_operation(operation)
-        check_deadline(deadline)
         change = Change(path=path, intent=intent, operation=operation, deadline=deadline)
         return await self._changes.run(lambda: self._writer.apply(change))
 
     async def _look(self, work: Callable[[], ResultT]) -> ResultT:
         def looked() -> ResultT:
-            with translated():
+            with translated(CANNOT_READ):
                 return work()
 
         return await self._readers.run(looked)

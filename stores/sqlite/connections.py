@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from ...notebook import MemoryStoreUnavailable
-from .errors import is_busy, translated
+from .errors import being_replaced, is_busy, translated
 from .schema import Schema
 
 Identity = tuple[int, int]
@@ -97,7 +96,7 @@ class Connections:
                 connection.identity = after
                 return connection
             connection.close()
-        raise MemoryStoreUnavailable("The database's file is being replaced: try again.")
+        raise being_replaced()
 
     def _try(self) -> OwnConnection:
         """Open the file for writing; where that is not allowed, for reading."""

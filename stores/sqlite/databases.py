@@ -11,20 +11,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-from ...notebook import InvalidMemoryRequest, MemoryStoreUnavailable
+from ...notebook import InvalidMemoryRequest
 from ..checks import remaining
 from .connections import Connections, OwnConnection
-from .errors import translated
+from .errors import being_replaced, translated
 from .lanes import Lane
 from .schema import Schema
 from .sessions import Session
-from .transactions import transaction
+from .transactions import Kind, transaction
 
 ResultT = TypeVar("ResultT")
-
-Kind = Literal["IMMEDIATE", "DEFERRED"]
 
 _READERS = 4
 
@@ -83,7 +81,7 @@ class OwnDatabase:
                     # Deleted while the lock was waited for: what was written would be lost.
                     if self.connections.is_current(connection):
                         return work(Session(connection=connection))
-        raise MemoryStoreUnavailable("The database's file is being replaced: try again.")
+        raise being_replaced()
 
     def _bound_wait(self, connection: OwnConnection, deadline: datetime | None) -> None:
         left = remaining(deadline)

@@ -54,6 +54,11 @@ def translate(error: sqlite3.Error) -> MemoryFault:
     return MemoryStoreUnavailable(f"The database failed with {name or type(error).__name__}.")
 
 
+def being_replaced() -> MemoryStoreUnavailable:
+    """Return the error of a database whose file is another one each time that it is looked at."""
+    return MemoryStoreUnavailable("The database's file is being replaced: try again.")
+
+
 def is_busy(error: sqlite3.Error) -> bool:
     """Whether another connection was in the way."""
     return getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))

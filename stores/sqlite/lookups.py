@@ -5,7 +5,15 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
-from ...notebook import MAIN_FILENAME, MemoryNotFound, NotebookView, Splice, split_path
+from ...notebook import (
+    MAIN_FILENAME,
+    MemoryNotFound,
+    NotebookView,
+    Splice,
+    is_storable,
+    split_path,
+)
+from ..checks import NEWEST
 from ..history import rebuild
 from ..protocols import MemoryFile, MemoryVersion
 from ..statements import statements
@@ -13,8 +21,6 @@ from .clock import moment
 from .sessions import Session
 
 _SQL = statements(__package__, "queries.sql")
-_NEWEST = 2**63 - 1
-"""Above every step."""
 
 
 def read(session: Session, path: str, max_chars: int) -> MemoryFile | None:
@@ -59,7 +65,7 @@ def contents(
 
 def history(session: Session, path: str, *, limit: int, before: str | None) -> list[MemoryVersion]:
     """Return steps of a file, newest first; none before a version that it never had."""
-    bound = _NEWEST if before is None else _step_of(session, path, before)
+    bound = NEWEST if before is None else _step_of(session, path, before)
     if bound is None:
         return []
     return list(map(_step, session.rows(_SQL["history"], *split_path(path), bound, limit)))
@@ -76,6 +82,12 @@ def read_version(session: Session, path: str, version: str) -> MemoryFile | None
 
 
 def _step_of(session: Session, path: str, version: str) -> int | None:
+    """Return the place of a version; `None` for one that the file never had.
+
+    What cannot be stored is no version of any file, and SQLite's driver fails on it.
+    """
+    if not is_storable(version):
+        return None
     row = session.row(_SQL["step_of"], *split_path(path), version)
     return None if row is None else int(row["step"])
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
 
-from ...notebook import MemoryOperationAbandonedError, MemoryOperationConflictError
 from ..protocols import MemoryMutation, MemoryOperation
+from ..receipts import check_applied, check_fingerprint
 from ..statements import script, statements
 from ..sweeping import OpenRuns
 from .clock import now
@@ -31,8 +31,7 @@ class Receipts:
         row = self.session.row(_SQL["find"], operation.id)
         if row is None:
             return None
-        if row["fingerprint"] != operation.fingerprint:
-            raise MemoryOperationConflictError
+        check_fingerprint(operation, row["fingerprint"])
         return MemoryMutation(
             version=row["version"],
             replayed=True,
@@ -43,9 +42,7 @@ class Receipts:
     def answer(self, operation: MemoryOperation | None) -> MemoryMutation | None:
         """Return the receipt that answers a mutation, which an abandoned operation has not."""
         found = self.find(operation) if operation else None
-        if found and found.abandoned:
-            raise MemoryOperationAbandonedError
-        return found
+        return found and check_applied(found)
 
     def settle(self, operation: MemoryOperation) -> MemoryMutation:
         """Return the receipt of `operation`, or write one that says it is abandoned."""

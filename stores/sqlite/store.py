@@ -17,7 +17,7 @@ from ...notebook import (
     split_path,
 )
 from ..checks import check_bound, check_deadline, check_operation
-from ..intents import Intent, Overwrite, Revision
+from ..intents import Change, Intent, Overwrite, Revision
 from ..protocols import (
     MemoryFile,
     MemoryMutation,
@@ -29,7 +29,7 @@ from ..searching import search_contents
 from ..statements import script
 from ..sweeping import RECEIPT_AGE, SWEEP_LIMIT, OpenRuns, check_age
 from . import lookups
-from .changes import Change
+from .changes import apply
 from .connections import Connections
 from .databases import BorrowedDatabase, Database, OwnDatabase
 from .receipts import RECEIPTS_SCHEMA, Receipts
@@ -254,8 +254,7 @@ class SqliteMemoryStore:
         operation: MemoryOperation | None,
         deadline: datetime | None,
     ) -> MemoryMutation:
-        check_path(path)
-        check_operation(operation)
-        check_deadline(deadline)
         change = Change(path=path, intent=intent, operation=operation, deadline=deadline)
-        return await self._database.change(change.apply, deadline=deadline)
+        return await self._database.change(
+            lambda session: apply(session, change), deadline=deadline
+        )

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
 
+Kind = Literal["IMMEDIATE", "DEFERRED"]
+
 
 @contextmanager
-def transaction(
-    connection: sqlite3.Connection, kind: Literal["IMMEDIATE", "DEFERRED"]
-) -> Iterator[None]:
+def transaction(connection: sqlite3.Connection, kind: Kind) -> Iterator[None]:
     """Commit what the block does, or roll all of it back.
 
     `IMMEDIATE` takes the write lock before anything is looked at, so that what is read is still

@@ -32,7 +32,8 @@ def opener(url: str) -> Open:
 
 def local(store: str, folder: Path) -> Target:
     """Return the file or the SQLite store in a folder, killed as this system allows."""
-    url = {"file": f"file://{folder}", "sqlite": f"sqlite://{folder}/memory.db"}[store]
+    # The directory's own folder is missing too, so that what makes it is among the steps.
+    url = {"file": f"file://{folder}/kept/notes", "sqlite": f"sqlite://{folder}/memory.db"}[store]
     traced = system_calls.permitted()
     return Target(
         name=f"{store}, {'system calls' if traced else 'native calls (may not trace)'}",

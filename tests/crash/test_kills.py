@@ -71,8 +71,21 @@ def test_file_is_safe_from_a_loss_of_power_at_each_step(empty_database_url: str)
     if "system calls" not in traced["target"]:
         pytest.skip("this system lets no process be traced")
     steps = traced["order"]
-    content = steps.index("fsync crash/*/agent/.memory-*.tmp")
-    renamed = steps.index("renameat crash/*/agent/notes.md")
-    prepared = renamed - steps[renamed::-1].index("fdatasync .memory-store.sqlite3-wal")
-    kept = steps.index("fsync crash/*/agent")
+    content = steps.index("fsync kept/notes/crash/*/agent/.memory-*.tmp")
+    renamed = steps.index("renameat kept/notes/crash/*/agent/notes.md")
+    prepared = renamed - steps[renamed::-1].index("fdatasync kept/notes/.memory-store.sqlite3-wal")
+    kept = steps.index("fsync kept/notes/crash/*/agent")
     assert content < prepared < renamed < kept < steps.index("acknowledge")
+
+
+def test_every_new_folder_is_safe_from_a_loss_of_power(empty_database_url: str) -> None:
+    """Each folder that the first write makes is on the disk before anything is made in it."""
+    (traced, *_) = crash("--store", "file", "--mutation", "create", "--most", "1")
+    if "system calls" not in traced["target"]:
+        pytest.skip("this system lets no process be traced")
+    steps = traced["order"]
+    made = [number for number, step in enumerate(steps) if step.startswith("mkdir")]
+    folders = ["kept", "kept/notes", "kept/notes/crash", "kept/notes/crash/*"]
+    assert [steps[number].split()[1] for number in made] == [*folders, "kept/notes/crash/*/agent"]
+    above = [f"fsync {folder}" for folder in (".", *folders)]
+    assert [steps[number + 1] for number in made] == above

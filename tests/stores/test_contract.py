@@ -9,18 +9,22 @@ from pathlib import Path
 import pytest
 from bare_store import BareStore
 
+from durable_memory.notebook import MemoryFault
 from durable_memory.stores import (
     FileMemoryStore,
     HistoryStore,
     InMemoryStore,
     MemoryMutation,
     MemoryStore,
+    MemoryVersion,
     PostgresMemoryStore,
     SqliteMemoryStore,
     open_store,
 )
 from durable_memory.testing import StoreContract, check_against_model
 from durable_memory.testing.base import ABILITIES
+from durable_memory.testing.editing import REFUSED
+from durable_memory.testing.samples import past
 
 
 class TestInMemoryStore(StoreContract):
@@ -98,6 +102,44 @@ def test_model_finds_a_store_that_forgets_receipts() -> None:
 
     with pytest.raises(AssertionError):
         check_against_model(opened, examples=200)
+
+
+class StoreWithoutDeletions(InMemoryStore):
+    """A store at fault: its histories do not say that a file was deleted."""
+
+    async def history(
+        self, path: str, *, limit: int, before: str | None = None
+    ) -> list[MemoryVersion]:
+        """Return the other steps."""
+        steps = await super().history(path, limit=limit, before=before)
+        return [step for step in steps if step.exists]
+
+
+def test_model_finds_a_history_without_deletions() -> None:
+    """A store whose history leaves a deletion out fails the comparison."""
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[MemoryStore]:
+        yield StoreWithoutDeletions()
+
+    with pytest.raises(AssertionError):
+        check_against_model(opened, examples=200, steps=8)
+
+
+@pytest.mark.parametrize("refused", REFUSED)
+async def test_late_edit_that_does_not_fit_has_one_answer(
+    file_store: FileMemoryStore, sqlite_store: SqliteMemoryStore, path: str, refused: str
+) -> None:
+    """Stores that plan an edit themselves look at the clock and at the text in the same order."""
+    before, edit = REFUSED[refused]
+    faults = set()
+    for store in (InMemoryStore(), file_store, sqlite_store):
+        if before is not None:
+            await store.write(path, before, expected_version=None)
+        with pytest.raises(MemoryFault) as fault:
+            await store.edit(path, edit, max_chars=100, deadline=past())
+        faults.add(fault.type)
+    assert len(faults) == 1
 
 
 class TestFileMemoryStore(StoreContract):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from store_child import PATH, run_child
 from durable_memory.notebook import (
     Append,
     MemoryConflictError,
+    MemoryFault,
     MemoryRefusal,
     MemoryStoreUnavailable,
     Remove,
@@ -23,7 +25,7 @@ from durable_memory.notebook import (
 from durable_memory.stores import FileMemoryStore, MemoryOperation
 from durable_memory.stores.file.journal import JOURNAL_NAME
 from durable_memory.testing.base import content_of, existing
-from durable_memory.testing.samples import new_operation
+from durable_memory.testing.samples import new_operation, past, reused
 
 PREFIX = "acme/support/"
 READ_ONLY = "MemoryStoreUnavailable: The memory directory cannot be written: "
@@ -326,6 +328,88 @@ async def test_directory_that_cannot_be_written_is_read(open_folder: Path) -> No
         assert new.startswith(READ_ONLY)
         assert receipt == written.version
     (open_folder / "memory").chmod(0o755)
+
+
+UNREADABLE: dict[str, Callable[[FileMemoryStore], Awaitable[object]]] = {
+    "read": lambda store: store.read(PATH, max_chars=10),
+    "list_paths": lambda store: store.list_paths(PREFIX, limit=10),
+    "view": lambda store: store.view(PREFIX, tail_chars=10, max_names=10),
+    "search": lambda store: store.search(
+        PREFIX, "walrus", limit=9, max_files=9, max_chars=99, max_file_chars=99
+    ),
+}
+"""Every call that reads files."""
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Be a user without rights, if this one has all of them."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+
+
+@pytest.mark.parametrize("call", UNREADABLE)
+async def test_directory_that_cannot_be_read_says_so(open_folder: Path, call: str) -> None:
+    """A user who may not read is told that, and not that he may not write."""
+    async with FileMemoryStore(open_folder / "memory") as store:
+        await store.write(PREFIX + "MEMORY.md", "one", expected_version=None)
+        await store.write(PATH, "one", expected_version=None)
+        (open_folder / "memory" / "acme" / "support").chmod(0)
+        with as_nobody(), pytest.raises(MemoryStoreUnavailable, match="cannot be read: give"):
+            await UNREADABLE[call](store)
+    (open_folder / "memory" / "acme" / "support").chmod(0o755)
+
+
+ABANDONED = new_operation()
+REFUSALS: dict[str, Callable[[FileMemoryStore, str], Awaitable[object]]] = {
+    "conflict": lambda store, path: store.write(path, "text", expected_version="x"),
+    "conflict of a deletion": lambda store, path: store.delete(path, expected_version="x"),
+    "no such text": lambda store, path: store.edit(
+        path, Replace(old_text="walrus", content="b"), max_chars=100
+    ),
+    "too large": lambda store, path: store.edit(path, Append(content="x" * 200), max_chars=100),
+    "invalid edit": lambda store, path: store.edit(path, Append(content=" "), max_chars=100),
+    "invalid text": lambda store, path: store.write(path, "a\0b", expected_version=None),
+    "late": lambda store, path: store.write(path, "text", expected_version=None, deadline=past()),
+    "late edit": lambda store, path: store.edit(
+        path, Append(content="text"), max_chars=100, deadline=past()
+    ),
+    "abandoned": lambda store, path: store.write(
+        path, "text", expected_version=None, operation=ABANDONED
+    ),
+    "reused": lambda store, path: store.write(
+        path, "text", expected_version=None, operation=reused(ABANDONED)
+    ),
+}
+"""Every way in which a mutation is refused, whatever there is at a path."""
+
+
+@pytest.mark.parametrize("path", [PATH, PREFIX + "new.md", "acme/other/deep/new.md", "new/new.md"])
+@pytest.mark.parametrize("refusal", REFUSALS)
+async def test_refused_mutation_leaves_the_directory_as_it_was(
+    store: FileMemoryStore, tmp_path: Path, path: str, refusal: str
+) -> None:
+    """Where nothing was changed, no folder and no temporary file was made, and no byte written."""
+    await store.write(PATH, "start\n", expected_version=None)
+    await store.settle(ABANDONED)
+    before = tree(tmp_path / "memory")
+    with pytest.raises(MemoryFault):
+        await REFUSALS[refusal](store, path)
+    assert tree(tmp_path / "memory") == before
+
+
+def tree(folder: Path) -> dict[str, bytes | None]:
+    """Return all that is below a folder, by its place; the journal's bytes are its own."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+        if not path.name.startswith(JOURNAL_NAME)
+    }
 
 
 async def test_full_disk_leaves_what_was_there(tmp_path: Path) -> None:

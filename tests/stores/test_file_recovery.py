@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -20,11 +20,11 @@ from durable_memory.notebook import (
     Remove,
 )
 from durable_memory.stores import FileMemoryStore, MemoryMutation, MemoryOperation
-from durable_memory.stores.file.changes import Change, Writer
+from durable_memory.stores.file.changes import Writer
 from durable_memory.stores.file.contents import spare_name
 from durable_memory.stores.file.journal import JOURNAL_NAME, Journal
 from durable_memory.stores.file.prepared import Prepared
-from durable_memory.stores.intents import Intent, Overwrite, Revision
+from durable_memory.stores.intents import Change, Intent, Overwrite, Revision
 from durable_memory.testing.base import content_of, existing
 from durable_memory.testing.samples import future, new_operation, past, reused
 
@@ -87,12 +87,8 @@ async def replay(
     )
 
 
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("kind", ["append", "create", "write", "remove"])
-async def test_interrupted_mutation_is_done_once(
-    root: Path, store: FileMemoryStore, kind: str, step: str
-) -> None:
-    """Content and receipt agree at once, and the mutation arriving again is applied once."""
+async def planned(store: FileMemoryStore, kind: str) -> tuple[Intent, str | None, str | None]:
+    """Make what a kind of mutation needs; return the mutation, and the text before and after."""
     version = None
     if kind != "create":
         version = (await store.write(PATH, "start\n", expected_version=None)).version
@@ -103,7 +99,16 @@ async def test_interrupted_mutation_is_done_once(
         "write": (whole, "start\n", "whole\n"),
         "remove": (REMOVAL, "start\n", None),
     }
-    intent, before, after = kinds[kind]
+    return kinds[kind]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("kind", ["append", "create", "write", "remove"])
+async def test_interrupted_mutation_is_done_once(
+    root: Path, store: FileMemoryStore, kind: str, step: str
+) -> None:
+    """Content and receipt agree at once, and the mutation arriving again is applied once."""
+    intent, before, after = await planned(store, kind)
     operation = new_operation()
     prepared = die(root, step, intent, operation=operation)
     happened = step == "replaced"
@@ -182,7 +187,7 @@ async def test_edit_by_hand_comes_before_a_prepared_mutation(
     root: Path, store: FileMemoryStore, file: Path
 ) -> None:
     """A person who saved first is not written over: an edit is done anew, a write conflicts."""
-    written = await store.write(PATH, "start\n", expected_version=None)
+    await store.write(PATH, "start\n", expected_version=None)
     edit, write = new_operation(), new_operation()
     die(root, "prepared", operation=edit)
     file.write_text("by hand\n", encoding="utf-8")
@@ -196,7 +201,6 @@ async def test_edit_by_hand_comes_before_a_prepared_mutation(
         await replay(store, whole, write)
     assert await store.get_operation(write) is None
     assert await content_of(store, PATH) == "by hand again\n"
-    assert written.version
 
 
 async def test_file_made_by_hand_comes_before_a_prepared_creation(
@@ -304,21 +308,95 @@ async def test_reused_operation_is_a_conflict_while_it_is_under_way(
     assert await content_of(store, PATH) == "line\n"
 
 
+def _link_the_file(file: Path, moved: Path) -> None:
+    """Keep a file elsewhere, with a link in its place."""
+    if file.exists():
+        shutil.move(file, moved)
+    file.symlink_to(moved)
+
+
+def _link_the_folder(file: Path, moved: Path) -> None:
+    """Keep a folder elsewhere, with a link in its place."""
+    shutil.move(file.parent, moved)
+    file.parent.symlink_to(moved, target_is_directory=True)
+
+
+def _move_the_folder(file: Path, moved: Path) -> None:
+    """Keep a folder elsewhere."""
+    shutil.move(file.parent, moved)
+
+
+def _put_back(file: Path, moved: Path) -> None:
+    """Take the link away, if there is one, and put what was moved back."""
+    place = file if file.is_symlink() else file.parent
+    place.unlink(missing_ok=True)
+    if moved.exists():
+        shutil.move(moved, place)
+
+
+@pytest.mark.parametrize("obstacle", [_link_the_file, _link_the_folder, _move_the_folder])
+@pytest.mark.parametrize("kind", ["append", "create", "write", "remove"])
 async def test_what_cannot_be_done_any_more_is_undone_and_in_nobody_s_way(
+    root: Path,
+    store: FileMemoryStore,
+    file: Path,
+    kind: str,
+    obstacle: Callable[[Path, Path], None],
+) -> None:
+    """No link is followed to finish a mutation, which has not happened, and others go on.
+
+    A removal is the exception: no file is there, which is all that it was to do.
+    """
+    intent, before, after = await planned(store, kind)
+    operation = new_operation()
+    die(root, "prepared", intent, operation=operation)
+    obstacle(file, root.with_name("moved"))
+    assert (await store.get_operation(operation) is None) == (kind != "remove")
+    await store.edit("acme/agent/notes.md", Append(content="other"), max_chars=100)
+    settled = await store.get_operation(operation)
+    assert (settled is None) == (kind != "remove")
+    _put_back(file, root.with_name("moved"))
+    assert await content_of(store, PATH) == before
+    if kind == "remove":
+        assert (await replay(store, intent, operation)).existed
+        assert await content_of(store, PATH) == before
+    else:
+        assert not (await replay(store, intent, operation)).replayed
+        assert await content_of(store, PATH) == after
+
+
+@pytest.mark.parametrize("obstacle", [_link_the_file, _link_the_folder])
+@pytest.mark.parametrize("kind", ["append", "create", "write"])
+async def test_what_cannot_be_done_any_more_is_settled_as_abandoned(
+    root: Path,
+    store: FileMemoryStore,
+    file: Path,
+    kind: str,
+    obstacle: Callable[[Path, Path], None],
+) -> None:
+    """Whoever settles a mutation that a link is in the way of is told that it never will happen."""
+    intent, before, _ = await planned(store, kind)
+    operation = new_operation()
+    die(root, "prepared", intent, operation=operation)
+    obstacle(file, root.with_name("moved"))
+    with pytest.raises(MemoryStoreUnavailable):
+        await replay(store, intent, operation)
+    assert (await store.settle(operation)).abandoned
+    _put_back(file, root.with_name("moved"))
+    assert await content_of(store, PATH) == before
+    with pytest.raises(MemoryOperationAbandonedError):
+        await replay(store, intent, operation)
+
+
+async def test_link_in_place_of_what_was_created_comes_after_it(
     root: Path, store: FileMemoryStore, file: Path, tmp_path: Path
 ) -> None:
-    """A folder that became a link is not followed to finish a mutation, and others go on."""
+    """A mutation whose file a person moved away and linked has happened."""
     operation = new_operation()
-    die(root, "prepared", operation=operation)
-    shutil.move(file.parent, tmp_path / "moved")
-    file.parent.symlink_to(tmp_path / "moved", target_is_directory=True)
-    await store.edit("acme/agent/notes.md", Append(content="other"), max_chars=100)
-    assert await store.get_operation(operation) is None
-    assert not (tmp_path / "moved" / "notes.md").exists()
-    with pytest.raises(MemoryStoreUnavailable):
-        await replay(store, LINE, operation)
-    file.parent.unlink()
-    assert not (await replay(store, LINE, operation)).replayed
+    die(root, "replaced", operation=operation)
+    _link_the_file(file, tmp_path / "moved")
+    assert await store.get_operation(operation) is not None
+    assert not (await store.settle(operation)).abandoned
 
 
 async def test_mutation_without_an_operation_is_done_too(

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from moments import until_after
 from store_child import PATH, finish, start_child
 
 from durable_memory.cli.faults import until
@@ -33,6 +35,7 @@ from durable_memory.testing.base import content_of
 from durable_memory.testing.samples import new_operation
 
 LINE = Append(content="line")
+_DESCRIPTORS = Path("/proc/self/fd")
 
 
 @contextmanager
@@ -86,15 +89,6 @@ async def host(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
         yield Host(store=store, url=f"{request.param}://{path}", path=path, lock=lock)
 
 
-async def after(moment: datetime) -> None:
-    """Wait until a moment has passed."""
-
-    async def passed() -> bool:
-        return datetime.now(UTC) > moment
-
-    await until(passed, "a deadline")
-
-
 async def test_processes_apply_every_operation_once(host: Host) -> None:
     """Appends of several processes at once are all there, each once, with a version of its own."""
     children = [start_child("append", host.url, f"writer-{n}", "20") for n in range(3)]
@@ -104,8 +98,6 @@ async def test_processes_apply_every_operation_once(host: Host) -> None:
     assert content is not None
     assert sorted(content.splitlines()) == sorted(["start", *lines])
     assert len(set(versions)) == 60
-    for child in children:
-        assert child.stdout is not None
     again = finish(start_child("append", host.url, "writer-0", "20"))
     assert again == versions[:20]
     assert await content_of(host.store, PATH) == content
@@ -142,7 +134,7 @@ async def test_deadline_is_compared_when_the_lock_is_held(host: Host) -> None:
         second = asyncio.ensure_future(
             host.store.edit(PATH, LINE, max_chars=100, operation=late, deadline=deadline)
         )
-        await after(deadline)
+        await until_after(deadline)
     await first
     with pytest.raises(MemoryDeadlineExceeded):
         await second
@@ -225,6 +217,51 @@ async def test_closed_store_opens_again(host: Host) -> None:
     assert await host.store.get_operation(operation) is not None
     await host.store.close()
     await host.store.close()
+
+
+async def opened_twice(path: Path) -> bool:
+    """Tell whether this process has a directory open two times, by its own lock and by a store."""
+    if not _DESCRIPTORS.exists():
+        pytest.skip("this system does not show what a process has open")
+    names = []
+    for each in _DESCRIPTORS.iterdir():
+        with suppress(FileNotFoundError):
+            names.append(each.readlink())
+    return names.count(path) == 2
+
+
+@pytest.mark.parametrize("gone", [lambda path: path.rename(f"{path}-moved"), shutil.rmtree])
+async def test_directory_gone_while_its_lock_is_waited_for_is_made_anew(
+    tmp_path: Path, gone: Callable[[Path], object]
+) -> None:
+    """Who gets the lock of a directory that was moved or removed goes on in one of its name."""
+    path = tmp_path / "memory"
+    async with FileMemoryStore(path) as store:
+        await store.write(PATH, "start\n", expected_version=None)
+        with locked_directory(path):
+            waiting = asyncio.ensure_future(store.edit(PATH, LINE, max_chars=100))
+            await until(lambda: opened_twice(path), "the store to wait")
+            gone(path)
+        assert not (await waiting).existed
+    async with FileMemoryStore(path) as other:
+        assert await content_of(other, PATH) == "line\n"
+
+
+async def test_lock_of_a_directory_that_was_replaced_is_not_enough(tmp_path: Path) -> None:
+    """Who gets the lock of a directory that was replaced still waits for who locks the new one."""
+    path = tmp_path / "memory"
+    async with FileMemoryStore(path, timeout=1) as store:
+        await store.write(PATH, "start\n", expected_version=None)
+        with ExitStack() as new:
+            with locked_directory(path):
+                waiting = asyncio.ensure_future(store.edit(PATH, LINE, max_chars=100))
+                await until(lambda: opened_twice(path), "the store to wait")
+                path.rename(tmp_path / "moved")
+                path.mkdir()
+                new.enter_context(locked_directory(path))
+            with pytest.raises(MemoryStoreUnavailable):
+                await waiting
+    assert list(path.iterdir()) == []
 
 
 async def test_many_readers_at_once(host: Host) -> None:

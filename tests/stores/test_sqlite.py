@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from moments import until_after
 from store_child import PATH, run_child
 
-from durable_memory.cli.faults import until
 from durable_memory.notebook import (
     Append,
     InvalidMemoryRequest,
@@ -157,11 +157,7 @@ async def test_deadline_is_compared_after_the_caller_s_wait(
             PATH, Append(content="late"), max_chars=100, operation=operation, deadline=deadline
         )
         waiting = asyncio.ensure_future(call)
-
-        async def passed() -> bool:
-            return datetime.now(UTC) > deadline
-
-        await until(passed, "the deadline")
+        await until_after(deadline)
         other.execute("ROLLBACK")
         with pytest.raises(MemoryDeadlineExceeded):
             await waiting

@@ -12,6 +12,12 @@ from typing import Any
 from torture.plan import FAULTS, STORES
 
 TESTS = Path(__file__).parents[1]
+# A cancellation often comes after the write; `test_zombies.py` has one that does not. Only Postgres
+# has connections.
+UNSURE = {store: {"cancelled", "disconnected"} for store in STORES} | {
+    "postgres": {"cancelled"},
+}
+"""Faults that need not happen, by store."""
 
 
 def torture(*arguments: str) -> dict[str, Any]:
@@ -31,14 +37,12 @@ def torture(*arguments: str) -> dict[str, Any]:
 
 
 def test_every_fault_on_every_store_loses_nothing() -> None:
-    """Of what surviving runs were told, nothing is lost, doubled or out of order, on any store."""
+    """Every fault happens on every store, and of what was told nothing is lost or doubled."""
+    # The first 21 workflows have each fault of a note or a workflow on each store once.
     report = torture("--workflows", "24", "--seed", "5")
     assert set(report["faults"]) == set(STORES)
-    happened = {
-        fault for faults in report["faults"].values() for fault, count in faults.items() if count
-    }
-    # A cancellation often comes after the write; `test_zombies.py` has one that does not.
-    assert happened >= set(FAULTS) - {"cancelled"}
+    for store, faults in report["faults"].items():
+        assert {fault for fault in FAULTS if not faults[fault]} <= UNSURE[store], store
     assert all(told["written"] for told in report["told"].values())
 
 
