@@ -7,7 +7,6 @@ from datetime import datetime
 from ..notebook import (
     Edit,
     MemoryConflictError,
-    MemoryOperationAbandonedError,
     Remove,
     apply_splice,
     check_edit,
@@ -15,6 +14,7 @@ from ..notebook import (
     split_path,
 )
 from .protocols import EditingStore, MemoryMutation, MemoryOperation, MemoryStore
+from .receipts import check_applied
 
 _RACES = 16
 """Times that a lost race is run again."""
@@ -54,7 +54,7 @@ async def apply_edit(
     check_edit(edit)
     for _ in range(_RACES):
         if operation and (receipt := await store.get_operation(operation)):
-            return _unabandoned(receipt)
+            return check_applied(receipt)
         try:
             return await _attempt(
                 store, path, edit, max_chars=max_chars, operation=operation, deadline=deadline
@@ -89,9 +89,3 @@ async def _attempt(
         operation=operation,
         deadline=deadline,
     )
-
-
-def _unabandoned(receipt: MemoryMutation) -> MemoryMutation:
-    if receipt.abandoned:
-        raise MemoryOperationAbandonedError
-    return receipt

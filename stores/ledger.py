@@ -7,11 +7,10 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from ..notebook import (
-    MemoryOperationAbandonedError,
-    MemoryOperationConflictError,
     Splice,
 )
 from .protocols import MemoryMutation, MemoryOperation, MemoryVersion
+from .receipts import check_applied, check_fingerprint
 from .sweeping import OpenRuns
 
 
@@ -63,16 +62,13 @@ class Ledger:
         found = self._receipts.get(operation.id)
         if found is None:
             return None
-        if found.operation.fingerprint != operation.fingerprint:
-            raise MemoryOperationConflictError
+        check_fingerprint(operation, found.operation.fingerprint)
         return replace(found.mutation, replayed=True)
 
     def answer(self, operation: MemoryOperation | None) -> MemoryMutation | None:
         """Return the receipt that answers a mutation, which an abandoned operation has not."""
         found = self.receipt(operation) if operation else None
-        if found and found.abandoned:
-            raise MemoryOperationAbandonedError
-        return found
+        return check_applied(found) if found else None
 
     def abandon(self, operation: MemoryOperation) -> MemoryMutation:
         """Close the case of an operation that has no receipt."""

@@ -18,10 +18,11 @@ from ...notebook import (
 )
 from ..checks import check_deadline, check_operation
 from ..protocols import MemoryMutation, MemoryOperation
+from ..receipts import check_applied
 from .addresses import Address
 from .calls import Caller
 from .errors import DocumentTooLarge
-from .rows import Row, mutation, receipt, unabandoned
+from .rows import Row, mutation, receipt
 
 _RACES = 16
 """Times an edit that needs what it reads is planned anew after another writer was faster."""
@@ -106,7 +107,7 @@ class Mutator:
         for _ in range(_RACES):
             row = await self._read(max_chars)
             if self.operation and row["fingerprint"] is not None:
-                return unabandoned(receipt(row, self.operation))
+                return check_applied(receipt(row, self.operation))
             plan = plan_edit(row["content"], edit, name=self.address.path, max_chars=max_chars)
             change = Change(
                 kind="splice",

@@ -24,7 +24,7 @@ from ...notebook import (
     check_entry_query,
     check_store_id,
 )
-from ..checks import check_bound, check_deadline, check_operation, parse_version
+from ..checks import NEWEST, check_bound, check_deadline, check_operation, parse_version
 from ..embedding import Embedder
 from ..entryrecords import (
     EVERYTHING,
@@ -46,7 +46,7 @@ from .entrysearch import EntrySearch
 from .memorystores import PostgresMemoryStores
 from .pool import PostgresPool
 from .rows import Row
-from .walks import NEWEST, walk_back
+from .walks import walk_back
 
 
 class PostgresEntryStore(PostgresMemoryStores):

@@ -10,6 +10,7 @@ from ...notebook import (
 )
 from ..entryrecords import Entry, EntryMutation, EntryStoreInfo, EntryVersion
 from ..protocols import MemoryOperation
+from ..receipts import check_fingerprint
 from .rows import Row, step
 
 
@@ -82,8 +83,8 @@ def receipt(row: Row, operation: MemoryOperation | None, entry: Entry | None) ->
 
     Both faces have one table of receipts: a version without ids is that of a notebook's file.
     """
-    if operation and row.get("fingerprint", operation.fingerprint) != operation.fingerprint:
-        raise MemoryOperationConflictError
+    if operation and "fingerprint" in row:
+        check_fingerprint(operation, row["fingerprint"])
     version = row["version"]
     if version is not None and not row["entry_ids"]:
         raise MemoryOperationConflictError

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...notebook import MemoryOperationAbandonedError, MemoryOperationConflictError, Splice
+from ...notebook import Splice
 from ..protocols import MemoryMutation, MemoryOperation, MemoryVersion
+from ..receipts import check_fingerprint
 
 Row = Mapping[str, Any]
 
@@ -24,16 +25,8 @@ def mutation(row: Row) -> MemoryMutation:
 
 def receipt(row: Row, operation: MemoryOperation) -> MemoryMutation:
     """Return the receipt of `operation`; raise if its id has another fingerprint."""
-    if row["fingerprint"] != operation.fingerprint:
-        raise MemoryOperationConflictError
+    check_fingerprint(operation, row["fingerprint"])
     return mutation(row)
-
-
-def unabandoned(found: MemoryMutation) -> MemoryMutation:
-    """Return a receipt that answers a mutation; an abandoned operation can never be applied."""
-    if found.abandoned:
-        raise MemoryOperationAbandonedError
-    return found
 
 
 def step(row: Row) -> MemoryVersion:

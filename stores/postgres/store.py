@@ -12,7 +12,7 @@ from ...notebook import (
     NotebookView,
     check_text,
 )
-from ..checks import check_bound, check_deadline, check_operation, parse_version
+from ..checks import NEWEST, check_bound, check_deadline, check_operation, parse_version
 from ..embedding import Embedder
 from ..protocols import (
     MemoryFile,
@@ -30,7 +30,7 @@ from .pool import PostgresPool
 from .rows import mutation, receipt, step
 from .search import search_notebook
 from .vectors import PostgresEmbeddingQueue
-from .walks import NEWEST, walk_back
+from .walks import walk_back
 
 
 class PostgresMemoryStore:

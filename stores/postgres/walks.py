@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from ...notebook import MemoryNotFound
+from ..checks import NEWEST
 from ..history import undo
 from .rows import Row, step
-
-NEWEST = 2**63 - 1
-"""Above all versions."""
 
 _BATCH = 32
 

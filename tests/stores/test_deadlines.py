@@ -9,9 +9,9 @@ from pathlib import Path
 import asyncpg
 import pytest
 from backends import LOCK_RECEIPT, Beside, beside
+from moments import until_after
 from wires import wire
 
-from durable_memory.cli.faults import until
 from durable_memory.notebook import (
     Append,
     Edit,
@@ -30,15 +30,6 @@ APPEND = (
     " 'note', NULL, NULL, 1000, $3, $4, '', '', NULL)"
 )
 EDITS = [Append(content="note"), Replace(old_text="start", content="begin"), Remove()]
-
-
-async def after(moment: datetime) -> None:
-    """Wait until a moment has passed."""
-
-    async def passed() -> bool:
-        return datetime.now(UTC) > moment
-
-    await until(passed, "a deadline")
 
 
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: type(edit).__name__)
@@ -85,10 +76,10 @@ async def test_deadline_is_compared_after_the_last_wait(
             )
         )
         await held.waiting(1)
-        await after(deadline - timedelta(seconds=1))
+        await until_after(deadline - timedelta(seconds=1))
         await held.roll_back()
         await held.waiting(1)
-        await after(deadline)
+        await until_after(deadline)
         await other.commit()
         with pytest.raises(MemoryDeadlineExceeded) as fault:
             await attempt
