@@ -38,7 +38,7 @@ format: $(VENV)/test.stamp ## Mend style and formatting where that is safe
 types: $(VENV)/test.stamp .types/durable_memory ## Check types
 	$(RUN) mypy
 
-unit: $(VENV)/test.stamp ## Run the tests; choose with ARGS="tests/notebook -k append"
+unit: $(VENV)/test.stamp ## Run the tests; choose with ARGS="tests/notebook -k append", JOBS=1
 	$(RUN) pytest --numprocesses $(JOBS) --dist worksteal $(ARGS)
 
 histories: $(VENV)/test.stamp ## Record the workflow histories behind the replay tests anew
@@ -65,9 +65,10 @@ clean: ## Remove the environment, caches and what was built
 	rm -rf $(VENV) .types .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The packages of an extra, installed again whenever pyproject.toml changes.
+# The packages of an extra, installed again whenever pyproject.toml changes. What setuptools warns of
+# is its own; errors are shown.
 $(VENV)/%.stamp: pyproject.toml | $(VENV)/bin/python
-	$(RUN) pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	PYTHONWARNINGS=ignore $(RUN) pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	touch $@
 
 $(VENV)/bin/python:

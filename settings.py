@@ -58,7 +58,7 @@ def _check_model(url: str) -> str:
 
 def _check_embedder(url: str) -> str:
     if url == WORDLLAMA and find_spec("wordllama") is None:
-        raise ValueError("is not installed: pip install 'durable-memory[embedder]'")
+        raise ValueError("is not installed: in the clone, pip install --editable '.[embedder]'")
     if url not in {NO_EMBEDDER, WORDLLAMA} and _split(url).scheme not in {"http", "https"}:
         raise ValueError(f"must be {NO_EMBEDDER}, {WORDLLAMA}, or an http:// or https:// URL")
     return url

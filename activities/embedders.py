@@ -51,7 +51,7 @@ def _load_wordllama() -> Any:
         from wordllama import WordLlama  # noqa: PLC0415  (an optional dependency)
     except ImportError:
         raise InvalidMemoryRequest(
-            "the embedder needs the package wordllama: install durable-memory[embedder]"
+            "the embedder needs the package wordllama: install the extra 'embedder'"
         ) from None
     # Its own folder holds the weights of this model: nothing is looked for elsewhere.
     with as_file(files("wordllama")) as folder:

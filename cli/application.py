@@ -14,9 +14,9 @@ from ..settings import Settings, SettingsError
 from . import entries, memory_stores, tokens
 from .demo import load_transcript, run_demo
 from .dev import run_dev
-from .errors import MISUSED, CommandError
+from .errors import INTERRUPTED, MISUSED, CommandError
 from .migrate import run_migrate
-from .running import INTERRUPTED, run
+from .running import run
 from .serving import run_serve
 
 PROGRAM = "durable-memory"
@@ -61,7 +61,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _fail(message: str, code: int) -> int:
     line = " ".join(message.split())
-    sys.stderr.write(f"{PROGRAM}: {line}\n")
+    if line:  # a group of commands without a command has printed its help, and says no more
+        sys.stderr.write(f"{PROGRAM}: {line}\n")
     return code
 
 

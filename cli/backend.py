@@ -8,32 +8,37 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from typing import Annotated, TypeVar
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from ..notebook import InvalidMemoryRequest, MemoryFault, MemoryRefusal
-from ..settings import Settings
+from ..embedding import open_embedder
+from ..notebook import MemoryFault, MemoryNotFound
+from ..settings import PREFIX, Settings
 from ..stores import Backend, open_backend
-from .errors import FAILED, MISUSED, CommandError
+from .errors import MISUSED, CommandError, command_error
 from .running import run
 
 T = TypeVar("T")
 
-_VARIABLE = "DURABLE_MEMORY_STORE"
+_VARIABLE = f"{PREFIX}STORE"
+
+NO_STORE = "No such memory store."
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
-def on_backend(work: Callable[[Backend], Awaitable[T]]) -> T:
+def on_backend(work: Callable[[Backend], Awaitable[T]], *, meaning: bool = False) -> T:
     """Do some work on the stores that DURABLE_MEMORY_STORE names.
+
+    Args:
+        work: What to do.
+        meaning: Whether it searches by meaning, and so needs the embedder of the settings.
 
     Raises:
         CommandError: It cannot be done, in one line.
@@ -41,7 +46,7 @@ def on_backend(work: Callable[[Backend], Awaitable[T]]) -> T:
     done: list[T] = []
 
     async def command() -> int:
-        done.append(await _with_backend(Settings.load(), work))
+        done.append(await _with_backend(Settings.load(), work, meaning=meaning))
         return 0
 
     code = run(command())
@@ -50,28 +55,41 @@ def on_backend(work: Callable[[Backend], Awaitable[T]]) -> T:
     return done[0]
 
 
-async def _with_backend(settings: Settings, work: Callable[[Backend], Awaitable[T]]) -> T:
+def on_store(store: str, work: Callable[[Backend], Awaitable[T]], *, meaning: bool = False) -> T:
+    """Do some work on one memory store; errors as `on_backend`, and there may be no such store."""
+
+    async def checked(backend: Backend) -> T:
+        if await backend.entries.get_store(store) is None:
+            raise MemoryNotFound(NO_STORE)
+        return await work(backend)
+
+    return on_backend(checked, meaning=meaning)
+
+
+async def _with_backend(
+    settings: Settings, work: Callable[[Backend], Awaitable[T]], *, meaning: bool
+) -> T:
     try:
-        async with open_backend(
-            settings.store.get_secret_value(),
-            max_size=1,
-            transaction_pooling=settings.transaction_pooling,
-            migrate=settings.migrate,
-        ) as backend:
+        async with (
+            open_embedder(settings) if meaning else nullcontext() as embedder,
+            open_backend(
+                settings.store.get_secret_value(),
+                max_size=1,
+                transaction_pooling=settings.transaction_pooling,
+                migrate=settings.migrate,
+                embedder=embedder,
+            ) as backend,
+        ):
             return await _in_one_line(work(backend))
-    except InvalidMemoryRequest as error:
-        raise CommandError(f"{_VARIABLE}: {error}", exit_code=MISUSED) from None
     except MemoryFault as error:
-        raise CommandError(f"{_VARIABLE}: {error}", exit_code=FAILED) from None
+        raise command_error(error, about=_VARIABLE) from None
 
 
 async def _in_one_line(work: Awaitable[T]) -> T:
     try:
         return await work
-    except (InvalidMemoryRequest, MemoryRefusal) as error:
-        raise CommandError(str(error), exit_code=MISUSED) from None
     except MemoryFault as error:
-        raise CommandError(str(error), exit_code=FAILED) from None
+        raise command_error(error) from None
 
 
 def confirm(question: str, *, yes: bool) -> None:
@@ -87,25 +105,9 @@ def confirm(question: str, *, yes: bool) -> None:
     typer.confirm(question, abort=True)
 
 
-def print_rows(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table; text is shown as it is, and never cut."""
-    table = Table(box=None, pad_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(_shown(cell)) for cell in row))
-    Console(highlight=False).print(table)
-
-
 def print_json(value: object) -> None:
     """Print a record, or something that holds records, as JSON."""
     sys.stdout.write(f"{json.dumps(value, default=_plain, ensure_ascii=False)}\n")
-
-
-def _shown(cell: object) -> str:
-    if isinstance(cell, datetime):
-        return cell.astimezone().isoformat(sep=" ", timespec="seconds")
-    return "" if cell is None else str(cell)
 
 
 def _plain(value: object) -> object:

@@ -8,14 +8,11 @@ import shlex
 from importlib.util import find_spec
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from ..settings import NO_EMBEDDER, PREFIX, SCRIPTED_MODEL, WORDLLAMA
+from ..settings import NO_EMBEDDER, PREFIX, SCRIPTED_MODEL, WORDLLAMA, Settings
 from .processes import WorkerProcess, worker_process
 from .running import ended_by_a_signal, forever
 from .stack import Stack, embedded_stack
+from .tables import print_rows
 
 _MODEL = f"{PREFIX}MODEL_"
 _EMBEDDER = f"{PREFIX}EMBEDDER"
@@ -32,8 +29,10 @@ async def run_dev(*, data: Path, task_queue: str, port: int, ui_port: int, as_js
         as_json: Print the addresses as one JSON object.
 
     Raises:
+        SettingsError: A variable of ours does not exist, or cannot be used.
         CommandError: A server does not start, or the worker ends by itself.
     """
+    Settings.load()  # before anything is made; the worker is told those on the model and embedder
     async with embedded_stack(data, port=port, ui_port=ui_port) as stack:
         variables = {
             **stack.environment(),
@@ -66,18 +65,15 @@ def _announce(stack: Stack, worker: WorkerProcess, task_queue: str, *, as_json: 
         addresses = {"web": stack.web, "task_queue": task_queue, "worker_pid": worker.pid}
         print(json.dumps({**stack.environment(), **addresses}), flush=True)  # noqa: T201
         return
-    console = Console(highlight=False, soft_wrap=True)
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for name, value in (
+    rows = (
         ("Temporal", stack.temporal),
         ("web page", stack.web),
         ("Postgres", stack.store),
         ("task queue", task_queue),
         ("worker", f"process {worker.pid}"),
-    ):
-        table.add_row(name, Text(value))
-    console.print(table)
-    console.print("\nFor other shells:")
+    )
+    print_rows(rows)
+    print("\nFor other shells:")  # noqa: T201
     for name, value in stack.environment().items():
-        console.print(Text(f"export {name}={shlex.quote(value)}"))
-    console.print("\nCtrl-C stops everything; the data stays.")
+        print(f"export {name}={shlex.quote(value)}")  # noqa: T201
+    print("\nCtrl-C stops everything; the data stays.", flush=True)  # noqa: T201

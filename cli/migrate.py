@@ -5,15 +5,10 @@ from __future__ import annotations
 import json
 import sys
 
-from ..notebook import (
-    InvalidMemoryRequest,
-    MemorySchemaMismatch,
-    MemoryStoreRefused,
-    MemoryStoreUnavailable,
-)
+from ..notebook import MemoryFault
 from ..settings import Settings
 from ..stores import migrate
-from .errors import FAILED, MISUSED, CommandError
+from .errors import MISUSED, CommandError, command_error
 
 _VARIABLE = "DURABLE_MEMORY_STORE"
 
@@ -28,10 +23,8 @@ async def run_migrate(settings: Settings, *, as_json: bool) -> int:
         raise CommandError(f"{_VARIABLE}: memory: has no schema", exit_code=MISUSED)
     try:
         applied = await migrate(settings.store.get_secret_value())
-    except (InvalidMemoryRequest, MemorySchemaMismatch, MemoryStoreRefused) as error:
-        raise CommandError(f"{_VARIABLE}: {error}", exit_code=MISUSED) from None
-    except MemoryStoreUnavailable as error:
-        raise CommandError(f"{_VARIABLE}: {error}", exit_code=FAILED) from None
+    except MemoryFault as error:
+        raise command_error(error, about=_VARIABLE) from None
     sys.stdout.write(f"{_report(applied, as_json=as_json)}\n")
     return 0
 

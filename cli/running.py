@@ -7,8 +7,7 @@ import signal
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 
-INTERRUPTED = 130
-"""Exit code of a command that Ctrl-C or SIGTERM ended before it was done."""
+from .errors import INTERRUPTED
 
 
 def run(command: Coroutine[None, None, int]) -> int:

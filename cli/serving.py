@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 
 from .. import logs
 from ..embedding import open_embedder, open_nudger
 from ..settings import Settings
-from .errors import FAILED, MISUSED, CommandError
+from .errors import FAILED, MISUSED, CommandError, how_to_install
+from .running import run
 
 
 def run_serve() -> int:
@@ -22,20 +22,20 @@ def run_serve() -> int:
         # An extra: workers do without a web framework.
         from ..service import serve  # noqa: PLC0415
     except ModuleNotFoundError:
-        message = "the service is not installed: pip install 'durable-memory[serve]'"
+        message = f"the service is not installed: {how_to_install('serve')}"
         raise CommandError(message, exit_code=MISUSED) from None
     logs.configure(level=settings.log_level, as_json=settings.log_format == "json")
     try:
-        asyncio.run(_with_embedder(serve, settings))
+        return run(_with_embedder(serve, settings))
     except ConnectionError as error:
         raise CommandError(str(error), exit_code=FAILED) from None
-    return 0
 
 
-async def _with_embedder(serve: Callable[..., Awaitable[None]], settings: Settings) -> None:
+async def _with_embedder(serve: Callable[..., Awaitable[None]], settings: Settings) -> int:
     async with open_embedder(settings) as embedder:
         if embedder is None:
             await serve(settings)
-            return
+            return 0
         async with open_nudger(settings) as nudger:
             await serve(settings, embedder=embedder, on_write=nudger.nudge)
+    return 0

@@ -12,8 +12,10 @@ from pathlib import Path
 
 from temporalio.client import Client
 
-from .embedded import LOOPBACK, postgres_server, temporal_server
+from .embedded import LOOPBACK, check_postgres, postgres_server, temporal_server
 from .errors import MISUSED, CommandError
+
+_IN_USE = "is in use, perhaps by another durable-memory dev: stop it, or choose another port"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,9 +55,13 @@ async def embedded_stack(data: Path, *, port: int, ui_port: int) -> AsyncIterato
     Raises:
         CommandError: The folder or a port cannot be used, or a server does not start.
     """
-    check_port(port)
-    check_port(ui_port)
-    with _locked(data), postgres_server(data / "postgres") as store:
+    folder = data / "postgres"
+    check_postgres(folder)
+    if port == ui_port:
+        raise CommandError(f"--port and --ui-port are both {port}", exit_code=MISUSED)
+    check_port(port, option="--port")
+    check_port(ui_port, option="--ui-port")
+    with _locked(data), postgres_server(folder) as store:
         database = data / "temporal.sqlite3"
         async with temporal_server(database=database, port=port, ui_port=ui_port) as temporal:
             yield Stack(
@@ -66,8 +72,8 @@ async def embedded_stack(data: Path, *, port: int, ui_port: int) -> AsyncIterato
             )
 
 
-def check_port(port: int, *, host: str = LOOPBACK) -> None:
-    """Check that a server can listen on a port.
+def check_port(port: int, *, option: str, host: str = LOOPBACK) -> None:
+    """Check that a server can listen on the port that an option names.
 
     Raises:
         CommandError: It cannot; says why.
@@ -78,8 +84,8 @@ def check_port(port: int, *, host: str = LOOPBACK) -> None:
             probe.bind((host, port))
         except OSError as error:
             in_use = error.errno == errno.EADDRINUSE
-            reason = "is in use: choose another" if in_use else f"cannot be used: {error.strerror}"
-            raise CommandError(f"port {port} {reason}", exit_code=MISUSED) from None
+            reason = _IN_USE if in_use else f"cannot be used: {error.strerror}"
+            raise CommandError(f"port {port} {reason} ({option})", exit_code=MISUSED) from None
 
 
 @contextmanager

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from ..stores import Backend, Principal, PrincipalType, Token, issue_token
-from .backend import Json, on_backend, print_json, print_rows
-from .errors import CommandError
+from .backend import Json, on_backend, print_json
+from .errors import MISUSED, CommandError
+from .tables import print_rows
 
 app = typer.Typer(help="Bearer tokens of the memory service.", no_args_is_help=True)
 
@@ -38,6 +39,10 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Make a token and print it; it is not kept and cannot be shown again."""
+    if any(map(str.isspace, name)):
+        # Whoever has one already is granted and revoked as ever.
+        message = "a name has no blanks: an e-mail address, or a program's id"
+        raise CommandError(message, exit_code=MISUSED)
 
     async def work(backend: Backend) -> tuple[str, Token]:
         text, token = issue_token(principal(name, kind), admin=admin)
@@ -63,7 +68,7 @@ def list_(*, as_json: Json = False) -> None:
         print_json(rows)
     else:
         columns = ("id", "principal", "type", "admin", "created", "revoked")
-        print_rows(columns, [[row[column] for column in columns] for row in rows])
+        print_rows([[row[column] for column in columns] for row in rows], columns=columns)
 
 
 @app.command()

@@ -117,13 +117,13 @@ class MemoryConflictError(MemoryFault):
 
 
 class MemoryStoreUnavailable(MemoryFault):
-    """The memory store did not answer: check that it is up and reachable from the worker."""
+    """The memory store did not answer: check that it is up and reachable."""
 
     retryable = True
 
 
 class MemoryStoreRefused(MemoryStoreUnavailable):
-    """The database refused the worker: check the database's name, the role and its password."""
+    """The database refused the connection: check the database's name, the role and its password."""
 
     # Retried like its base class: a password can be mended while workflows wait.
 

@@ -48,13 +48,12 @@ async def run_demo(
             again = Run(workflow_id=evidence.again.workflow_id, run_id=evidence.again.run_id)
             narrator.notebook(evidence.content)
             narrator.proof(checks)
-            narrator.end(
-                held=_held(checks), link=stage.link(again), seconds=time.monotonic() - started
-            )
+            narrator.end(held=_held(checks), seconds=time.monotonic() - started)
             if as_json:
                 summary = _summary(checks, evidence.content, stage.link(again))
                 print(json.dumps(summary), flush=True)  # noqa: T201
             if hold:
+                narrator.hold(stage.link(again))
                 with ended_by_a_signal():
                     await forever()
     return 0 if _held(checks) else FAILED

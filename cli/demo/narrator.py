@@ -47,9 +47,12 @@ class Narrator:
         for check in checks:
             self.say(f"{check.claim}: {check.found}", mark=_HELD if check.held else _FAILED)
 
-    def end(self, *, held: bool, link: str, seconds: float) -> None:
-        """Print the outcome, and where the interrupted workflow can be looked at."""
+    def end(self, *, held: bool, seconds: float) -> None:
+        """Print the outcome."""
         outcome = "nothing lost, nothing doubled" if held else "NOT everything held"
         self.say(f"{outcome}, in {seconds:.0f} s", mark=_HELD if held else _FAILED)
-        self.say("the reset workflow in Temporal's web page, while the servers run (--hold):")
+
+    def hold(self, link: str) -> None:
+        """Print where the interrupted workflow can be looked at, while the servers run."""
+        self.say("the servers run until Ctrl-C; the reset workflow in Temporal's web page:")
         self.say(link)

@@ -10,8 +10,10 @@ import sys
 from typing import Any
 
 import pytest
+import typer
 
 from durable_memory.cli import entries, memory_stores, tokens
+from durable_memory.cli.embedded import free_port
 
 PROGRAM = """
 import json, sys
@@ -27,7 +29,7 @@ class Terminal:
     """Runs commands on one database, in a process of their own."""
 
     def __init__(self, database: str) -> None:
-        self._environment = {**os.environ, "DURABLE_MEMORY_STORE": database, "COLUMNS": "200"}
+        self._environment = {**os.environ, "DURABLE_MEMORY_STORE": database, "COLUMNS": "80"}
 
     def run(self, *commands: tuple[str, ...]) -> list[tuple[int, list[str]]]:
         """Run commands one after the other; return each one's exit code and lines."""
@@ -121,6 +123,138 @@ def test_stores_and_their_grants(terminal: Terminal) -> None:
     (grant,) = _json(said[5])
     assert (grant["principal"]["name"], grant["permission"]) == ("app-1", "READ")
     assert terminal.errors.count("\n") == 5
+
+
+ON_A_STORE = (
+    ("stores", "get"),
+    ("stores", "update", "--description", "d"),
+    ("stores", "delete", "--yes"),
+    ("stores", "grants"),
+    ("stores", "grant", "app-1", "READ"),
+    ("stores", "revoke", "app-1"),
+    ("entries", "list", "--actor", "u"),
+    ("entries", "get", "0a"),
+    ("entries", "search", "tea", "--actor", "u"),
+    ("entries", "put", "/tea", "Green.", "--actor", "u"),
+    ("entries", "append", "/tea", "Green.", "--actor", "u"),
+    ("entries", "update", "0a", "--content", "x"),
+    ("entries", "delete", "0a", "--yes"),
+    ("entries", "forget", "/tea", "--actor", "u", "--yes"),
+    ("entries", "history", "0a"),
+)
+
+
+def _verbs(name: str, group: typer.Typer) -> set[tuple[str, str]]:
+    return {
+        (name, command.name or command.callback.__name__)
+        for command in group.registered_commands
+        if command.callback
+    }
+
+
+def test_a_store_that_is_not_there_is_named_as_such(terminal: Terminal) -> None:
+    """Every command on a memory store says that there is none, prints nothing, and fails."""
+    every = _verbs("stores", memory_stores.app) | _verbs("entries", entries.app)
+    assert {(group, verb) for group, verb, *_ in ON_A_STORE} == every - {
+        ("stores", "list"),
+        ("stores", "create"),
+    }
+    said = terminal.run(*((group, verb, "absent", *rest) for group, verb, *rest in ON_A_STORE))
+    assert said == [(1, [])] * len(ON_A_STORE)
+    assert set(terminal.errors.splitlines()) == {"durable-memory: No such memory store."}
+
+
+def test_an_entry_that_is_not_there_is_named_as_such(terminal: Terminal) -> None:
+    """In a memory store that exists, what is not found is an entry."""
+    commands = [
+        (group, verb, "my-store", *rest) for group, verb, *rest in ON_A_STORE if "0a" in rest
+    ]
+    terminal.run(("stores", "create", "my-store", "--creator", "you"))
+    assert [code for code, _ in terminal.run(*commands)] == [1] * len(commands)
+    assert set(terminal.errors.splitlines()) == {"durable-memory: No such entry."}
+
+
+def test_what_is_there_or_cannot_be_is_said_plainly(terminal: Terminal) -> None:
+    """A memory store made twice, a permission that is none and a name with blanks are named."""
+    said = terminal.run(
+        ("stores", "create", "my-store", "--creator", "you"),
+        ("stores", "create", "my-store", "--creator", "you"),
+        ("stores", "grant", "my-store", "app-1", "admin"),
+        ("token", "create", "bad name"),
+        ("stores", "grant", "my-store", "app-1", "read", "--json"),
+    )
+    assert [code for code, _ in said] == [0, 1, 2, 2, 0]
+    there, permission, name = terminal.errors.splitlines()
+    assert there == "durable-memory: There is a memory store of that id already."
+    assert "'admin' is not one of" in permission
+    assert name.startswith("durable-memory: a name has no blanks")
+    assert _json(said[4])["granted"]["permission"] == "READ"
+
+
+def test_an_operator_says_whose_words_they_are(terminal: Terminal) -> None:
+    """What is put, appended or updated carries the source type that is given."""
+    put = ("entries", "put", "my-store", "/tea", "x", "--actor", "u", "--json")
+    append = ("entries", "append", "my-store", "/tea", "y", "--actor", "u", "--json")
+    _, *written = terminal.run(
+        ("stores", "create", "my-store", "--creator", "you"),
+        (*put, "--source-type", "dreamer"),
+        append,
+        (*append, "--source-type", "DREAMER"),
+    )
+    entry = _json(written[0])["entry"]["id"]
+    changed, refused = terminal.run(
+        ("entries", "update", "my-store", entry, "--content", "z", "--json"),
+        (*put, "--source-type", "me"),
+    )
+    sources = [_json(each)["entry"]["provenance"]["source_type"] for each in (*written, changed)]
+    assert sources == ["DREAMER", "AGENT", "DREAMER", "AGENT"]
+    assert refused == (2, [])
+
+
+def test_tables_are_never_folded(terminal: Terminal) -> None:
+    """Ids, principals and times stand whole on the line of their row, however long they are."""
+    store, creator, path = "s" * 56, f"{'c' * 90}@example.com", f"/{'p' * 90}"
+    said = terminal.run(
+        ("stores", "create", store, "--creator", creator, "--description", "d " * 60),
+        ("entries", "put", store, path, "x", "--actor", "u", "--description", "e " * 60),
+        ("token", "create", creator),
+        ("stores", "list"),
+        ("entries", "list", store, "--actor", "u"),
+        ("token", "list"),
+    )
+    for (code, shown), whole in zip(said[3:], (creator, path, creator), strict=True):
+        assert code == 0
+        assert len(shown) == 2
+        assert whole in shown[1]
+        assert [line.rstrip() for line in shown] == shown
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "sentence"),
+    [("absent", 2, "create it"), ("login", 2, "check the role"), ("down", 1, "did not answer")],
+)
+def test_a_fault_of_the_database_has_one_exit_code(
+    postgres_url: str, fault: str, code: int, sentence: str
+) -> None:
+    """Every command ends alike by a fault of the database, and none speaks of a worker."""
+    urls = {
+        "absent": postgres_url.replace("/postgres?", "/absent?"),
+        "login": postgres_url.replace("//postgres", "//nobody"),
+        "down": f"postgresql://nobody@127.0.0.1:{free_port()}/none",
+    }
+    terminal = Terminal(urls[fault])
+    commands = (
+        ("migrate",),
+        ("token", "list"),
+        ("stores", "list"),
+        ("entries", "list", "my-store", "--actor", "u"),
+        ("serve",),
+    )
+    assert [code for code, _ in terminal.run(*commands)] == [code] * len(commands)
+    (line,) = set(terminal.errors.splitlines())
+    assert line.startswith("durable-memory: DURABLE_MEMORY_STORE: ")
+    assert sentence in line
+    assert "worker" not in line
 
 
 def test_entries(terminal: Terminal) -> None:

@@ -53,7 +53,7 @@ def test_a_conversation_of_the_user_s_is_told_for_people(tmp_path: Path) -> None
     assert done.stdout.count("[bold]not markup[/bold] 🥐") == 2
     assert "killed before Temporal heard of note 1" in done.stdout
     assert "every note exactly once, in the order it was said" in done.stdout
-    assert "/history" in done.stdout
+    assert "http" not in done.stdout  # its servers are gone
     assert (tmp_path / "kept" / "temporal.sqlite3").exists()
     assert _left(tmp_path) == []
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from temporalio.client import Client
 from durable_memory.cli.demo.evidence import read_notebook
 from durable_memory.cli.embedded import free_port
 from durable_memory.cli.errors import CommandError
+from durable_memory.cli.faults import until
 from durable_memory.cli.stack import check_port
 from durable_memory.notebook import Scope
 from durable_memory.workflows import AgentRequest, AgentWorkflow
@@ -118,21 +119,64 @@ async def test_a_worker_that_ends_ends_the_stack(tmp_path: Path) -> None:
         assert await asyncio.wait_for(dev.process.wait(), timeout=60) == 1
 
 
-def test_a_port_in_use_is_named(tmp_path: Path) -> None:
-    """The port is checked before a server is started."""
+@pytest.mark.parametrize("option", ["--port", "--ui-port"])
+def test_a_port_in_use_is_named(tmp_path: Path, option: str) -> None:
+    """The port is checked before anything is made, and named with its option."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        command = [*_command(tmp_path / "data"), "--port", port]
+        command = [*_command(tmp_path / "data"), option, port]
         done = _refused(command)
     assert done.returncode == 2
-    assert done.stderr == f"durable-memory: port {port} is in use: choose another\n"
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"durable-memory: port {port} is in use, perhaps by another ")
+    assert line.endswith(f"({option})")
+    assert not (tmp_path / "data").exists()
+
+
+def test_ports_must_differ(tmp_path: Path) -> None:
+    """One port for both servers is refused before anything is made."""
+    port = str(free_port())
+    done = _refused([*_command(tmp_path / "data"), "--port", port, "--ui-port", port])
+    assert done.returncode == 2
+    assert done.stderr == f"durable-memory: --port and --ui-port are both {port}\n"
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("program", ["initdb", "pg_ctl"])
+async def test_ctrl_c_while_a_server_starts_is_silent(tmp_path: Path, program: str) -> None:
+    """Ctrl-C in a terminal, which every process of the group gets, ends a start with 130 alone."""
+    process = await asyncio.create_subprocess_exec(
+        *_command(tmp_path / "data"),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+
+    async def started() -> bool:
+        return program in _names(process.pid)
+
+    await until(started, program)
+    os.killpg(process.pid, signal.SIGINT)
+    said = await asyncio.wait_for(process.communicate(), timeout=60)
+    assert (process.returncode, said) == (130, (b"", b""))
+    async with _dev(tmp_path / "data") as dev:
+        await dev.say("one")
+
+
+def _names(pid: int) -> list[str]:
+    """Return the names of a process's children that can be seen."""
+    names = []
+    for child in psutil.Process(pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            names.append(child.name())
+    return names
 
 
 def test_a_port_that_may_not_be_used_is_said_to_be_so(tmp_path: Path) -> None:
     """What the system says against a port is passed on, and not called "in use"."""
     with pytest.raises(CommandError) as error:
-        check_port(free_port(), host="192.0.2.1")
+        check_port(free_port(), option="--port", host="192.0.2.1")
     assert "in use" not in str(error.value)
     assert "cannot be used: Cannot assign requested address" in str(error.value)

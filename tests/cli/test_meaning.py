@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,7 +13,7 @@ import httpx
 import pytest
 import pytest_asyncio
 from benches import Bench
-from services import STORES, Service, serving
+from services import STORES, Service, environment, serving
 
 from durable_memory.cli.faults import until
 from durable_memory.notebook import EMBEDDING_SCHEDULE
@@ -92,11 +95,28 @@ async def test_written_entry_is_found_by_meaning(
             async with notes_of(service, token) as notes:
                 await notes.put(PETS)
                 await worker.while_up(until(lambda: notes.finds("animals"), "the entry"))
+                assert await _typed("animals", url, EMBEDDER="wordllama:") == [PETS]
+                assert await _typed("animals", url) == []
                 assert await worker.stop() == 0
                 await notes.put(TAXES)
                 assert not await notes.finds("animals")
                 assert await notes.finds("office")
     await schedule.delete()
+
+
+async def _typed(query: str, url: str, **variables: str) -> list[str]:
+    """Return what `durable-memory entries search` finds of Ann's."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "durable_memory.cli", "entries", "search", "notes", query),
+        *("--actor", "ann", "--json"),
+        env={
+            **environment(DURABLE_MEMORY_STORE=url),
+            **{f"DURABLE_MEMORY_{name}": value for name, value in variables.items()},
+        },
+        stdout=asyncio.subprocess.PIPE,
+    )
+    printed, _ = await process.communicate()
+    return [match["entry"]["content"] for match in json.loads(printed)]
 
 
 async def test_writes_go_on_without_temporal(

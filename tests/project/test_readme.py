@@ -29,6 +29,9 @@ from durable_memory.workflows import Memory, Timeouts
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = README + "".join(
+    page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md"))
+)
 
 
 def _table(first_column: str) -> list[list[str]]:
@@ -112,9 +115,12 @@ def test_every_tool_is_in_the_table() -> None:
 
 
 def test_every_command_is_named() -> None:
-    """The commands the README speaks of exist."""
-    for command in set(re.findall(r"`durable-memory (\w+)", README)):
-        assert main([command, "--help"]) == 0
+    """The commands that the README and the documents speak of exist."""
+    named = set(re.findall(r"(?:`|bin/)durable-memory ([a-z]+)(?: ([a-z]+))?", COMMANDS))
+    assert {"serve", "stores", "entries"} <= {group for group, _ in named}
+    for group, verb in named:
+        words = [group, verb] if group in {"token", "stores", "entries"} and verb else [group]
+        assert main([*words, "--help"]) == 0, words
 
 
 async def test_the_first_code_runs(temporal: WorkflowEnvironment, tmp_path: Path) -> None:
