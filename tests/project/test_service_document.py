@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -57,6 +58,7 @@ def test_the_clients_find_what_they_put(service: Service, token: str, tmp_path: 
         assert done.stdout == "Prefers contact by email.\n", done.stderr
 
 
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the command curl is not here")
 def test_the_requests_succeed(service: Service, token: str) -> None:
     """Each request by curl is answered without an error, and the search finds the entry."""
     (block,) = re.findall(r"## With curl\n\n```console\n(.*?)```", DOCUMENT, re.DOTALL)
