@@ -55,17 +55,19 @@ from .postgres import (
 from .protocols import (
     EditingStore,
     HistoryStore,
+    MemoryStore,
+    SearchableMemoryStore,
+    SettlingStore,
+    SnapshotStore,
+    SweepingStore,
+)
+from .records import (
     MemoryFile,
     MemoryMutation,
     MemoryOperation,
     MemorySearchMatch,
     MemorySearchResult,
-    MemoryStore,
     MemoryVersion,
-    SearchableMemoryStore,
-    SettlingStore,
-    SnapshotStore,
-    SweepingStore,
 )
 from .searching import search_notebook
 from .serving import EntryServingStore, entries_of

@@ -9,7 +9,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from ..notebook import InvalidMemoryRequest, MemoryDeadlineExceeded
-from .protocols import MemoryOperation
+from .records import MemoryOperation
 
 MAX_OPERATION_BYTES = 1000
 """Bytes of UTF-8 that each field of an operation may have, as Temporal bounds its ids."""

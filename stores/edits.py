@@ -13,8 +13,9 @@ from ..notebook import (
     plan_edit,
     split_path,
 )
-from .protocols import EditingStore, MemoryMutation, MemoryOperation, MemoryStore
+from .protocols import EditingStore, MemoryStore
 from .receipts import check_applied
+from .records import MemoryMutation, MemoryOperation
 
 _RACES = 16
 """Times that a lost race is run again."""

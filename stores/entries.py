@@ -49,7 +49,7 @@ from .entryrecords import (
     EntryVersion,
     EntryWrite,
 )
-from .protocols import MemoryOperation
+from .records import MemoryOperation
 
 
 @runtime_checkable

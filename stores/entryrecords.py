@@ -14,7 +14,7 @@ from ..notebook import (
     Splice,
     is_storable,
 )
-from .protocols import MemoryOperation
+from .records import MemoryOperation
 
 EVERYTHING = EntryFilter()
 """All of an actor's entries."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..notebook import MemoryNotFound, undo_splice
-from .protocols import MemoryVersion
+from .records import MemoryVersion
 
 
 def rebuild(current: str | None, steps: Iterable[MemoryVersion], version: str) -> str | None:

@@ -25,7 +25,7 @@ from ..notebook import (
     plan_edit,
 )
 from .checks import check_bound, check_deadline, check_operation
-from .protocols import MemoryOperation
+from .records import MemoryOperation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

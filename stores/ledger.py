@@ -9,8 +9,8 @@ from itertools import islice
 from ..notebook import (
     Splice,
 )
-from .protocols import MemoryMutation, MemoryOperation, MemoryVersion
 from .receipts import check_applied, check_fingerprint
+from .records import MemoryMutation, MemoryOperation, MemoryVersion
 from .sweeping import OpenRuns
 
 

@@ -23,13 +23,7 @@ from .history import rebuild
 from .intents import Change, Intent, Overwrite, Revision
 from .ledger import Ledger
 from .listing import listing_order
-from .protocols import (
-    MemoryFile,
-    MemoryMutation,
-    MemoryOperation,
-    MemorySearchResult,
-    MemoryVersion,
-)
+from .records import MemoryFile, MemoryMutation, MemoryOperation, MemorySearchResult, MemoryVersion
 from .searching import search_contents
 from .sweeping import RECEIPT_AGE, SWEEP_LIMIT, OpenRuns, check_age
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..notebook import MemoryOperationAbandonedError, MemoryOperationConflictError
-from .protocols import MemoryMutation, MemoryOperation
+from .records import MemoryMutation, MemoryOperation
 
 
 def check_fingerprint(operation: MemoryOperation, known: str) -> None:

@@ -8,13 +8,8 @@ from dataclasses import replace
 from ..notebook import check_prefix, parse_query, search_files
 from .checks import check_bound
 from .listing import check_below, own_paths
-from .protocols import (
-    MemoryFile,
-    MemorySearchMatch,
-    MemorySearchResult,
-    MemoryStore,
-    SearchableMemoryStore,
-)
+from .protocols import MemoryStore, SearchableMemoryStore
+from .records import MemoryFile, MemorySearchMatch, MemorySearchResult
 
 
 async def search_notebook(

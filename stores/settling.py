@@ -6,7 +6,8 @@ import asyncio
 from datetime import datetime
 
 from .checks import check_deadline, check_operation, remaining
-from .protocols import MemoryMutation, MemoryOperation, MemoryStore, SettlingStore
+from .protocols import MemoryStore, SettlingStore
+from .records import MemoryMutation, MemoryOperation
 
 
 async def settle_operation(

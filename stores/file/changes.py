@@ -21,7 +21,7 @@ from ...notebook import (
 )
 from ..checks import refuse_late, remaining
 from ..intents import Change
-from ..protocols import MemoryMutation
+from ..records import MemoryMutation
 from ..sqlite.connections import OwnConnection
 from ..sqlite.errors import translated as translated_sqlite
 from ..sqlite.receipts import Receipts

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Self
 
 from ...notebook import MemoryStoreUnavailable
-from ..protocols import MemoryMutation, MemoryOperation
 from ..receipts import check_fingerprint
+from ..records import MemoryMutation, MemoryOperation
 from ..sqlite.connections import Connections, OwnConnection
 from ..sqlite.receipts import RECEIPTS_SCHEMA, Receipts
 from ..sqlite.schema import Schema

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...notebook import MAIN_FILENAME, NotebookView, is_memory_filename, split_path
-from ..protocols import MemoryFile
+from ..records import MemoryFile
 from .contents import Found, look, peek, tail
 from .errors import ForeignFileError
 from .folders import opened

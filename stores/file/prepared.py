@@ -44,7 +44,7 @@ from pathlib import Path
 from typing import Self
 
 from ...notebook import split_path
-from ..protocols import MemoryMutation, MemoryOperation
+from ..records import MemoryMutation, MemoryOperation
 from ..sqlite.clock import microseconds, moment
 from .contents import Stamp, look, spare_name
 from .errors import ForeignFileError

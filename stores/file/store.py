@@ -17,7 +17,7 @@ from ...notebook import (
 )
 from ..checks import check_bound, check_deadline, check_operation
 from ..intents import Change, Intent, Overwrite, Revision
-from ..protocols import MemoryFile, MemoryMutation, MemoryOperation, MemorySearchResult
+from ..records import MemoryFile, MemoryMutation, MemoryOperation, MemorySearchResult
 from ..searching import search_contents
 from ..sqlite.lanes import Lane
 from ..sqlite.receipts import Receipts

@@ -17,8 +17,8 @@ from ...notebook import (
     plan_edit,
 )
 from ..checks import check_deadline, check_operation
-from ..protocols import MemoryMutation, MemoryOperation
 from ..receipts import check_applied
+from ..records import MemoryMutation, MemoryOperation
 from .addresses import Address
 from .calls import Caller
 from .errors import DocumentTooLarge

@@ -37,7 +37,7 @@ from ..entryrecords import (
     EntryVersion,
     EntryWrite,
 )
-from ..protocols import MemoryOperation
+from ..records import MemoryOperation
 from .calls import Caller
 from .changes import identity
 from .entrychanges import EntryChange, EntryMutator, replay

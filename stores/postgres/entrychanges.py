@@ -23,7 +23,7 @@ from ...notebook import (
 )
 from ..checks import check_deadline, check_operation, parse_version
 from ..entryrecords import Entry, EntryMutation, EntryWrite
-from ..protocols import MemoryOperation
+from ..records import MemoryOperation
 from .calls import Caller
 from .changes import identity
 from .entryrows import past, receipt

@@ -9,8 +9,8 @@ from ...notebook import (
     Provenance,
 )
 from ..entryrecords import Entry, EntryMutation, EntryStoreInfo, EntryVersion
-from ..protocols import MemoryOperation
 from ..receipts import check_fingerprint
+from ..records import MemoryOperation
 from .rows import Row, step
 
 

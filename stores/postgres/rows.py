@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...notebook import Splice
-from ..protocols import MemoryMutation, MemoryOperation, MemoryVersion
 from ..receipts import check_fingerprint
+from ..records import MemoryMutation, MemoryOperation, MemoryVersion
 
 Row = Mapping[str, Any]
 

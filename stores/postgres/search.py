@@ -16,7 +16,7 @@ from ...notebook import (
     parse_query,
     show_matches,
 )
-from ..protocols import MemorySearchMatch, MemorySearchResult
+from ..records import MemorySearchMatch, MemorySearchResult
 from .addresses import NOTEBOOKS, scope_of_prefix
 from .calls import Caller
 from .rows import Row

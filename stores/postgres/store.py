@@ -14,13 +14,7 @@ from ...notebook import (
 )
 from ..checks import NEWEST, check_bound, check_deadline, check_operation, parse_version
 from ..embedding import Embedder
-from ..protocols import (
-    MemoryFile,
-    MemoryMutation,
-    MemoryOperation,
-    MemorySearchResult,
-    MemoryVersion,
-)
+from ..records import MemoryFile, MemoryMutation, MemoryOperation, MemorySearchResult, MemoryVersion
 from ..sweeping import RECEIPT_AGE, SWEEP_LIMIT, check_age
 from .addresses import NOTEBOOKS, Address, nested_range, scope_of_prefix
 from .calls import Caller

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ...notebook import apply_splice, is_memory_filename, split_path
 from ..checks import refuse_late
 from ..intents import Change
-from ..protocols import MemoryMutation
+from ..records import MemoryMutation
 from ..statements import statements
 from ..versions import new_version
 from .clock import now

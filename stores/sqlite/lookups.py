@@ -15,7 +15,7 @@ from ...notebook import (
 )
 from ..checks import NEWEST
 from ..history import rebuild
-from ..protocols import MemoryFile, MemoryVersion
+from ..records import MemoryFile, MemoryVersion
 from ..statements import statements
 from .clock import moment
 from .sessions import Session

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
 
-from ..protocols import MemoryMutation, MemoryOperation
 from ..receipts import check_applied, check_fingerprint
+from ..records import MemoryMutation, MemoryOperation
 from ..statements import script, statements
 from ..sweeping import OpenRuns
 from .clock import now

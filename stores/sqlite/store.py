@@ -18,13 +18,7 @@ from ...notebook import (
 )
 from ..checks import check_bound, check_deadline, check_operation
 from ..intents import Change, Intent, Overwrite, Revision
-from ..protocols import (
-    MemoryFile,
-    MemoryMutation,
-    MemoryOperation,
-    MemorySearchResult,
-    MemoryVersion,
-)
+from ..records import MemoryFile, MemoryMutation, MemoryOperation, MemorySearchResult, MemoryVersion
 from ..searching import search_contents
 from ..statements import script
 from ..sweeping import RECEIPT_AGE, SWEEP_LIMIT, OpenRuns, check_age
