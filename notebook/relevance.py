@@ -22,7 +22,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .terms import IndexedText, is_stop_term
+from .terms import MAX_OCCURRENCES, IndexedText, is_stop_term
 
 K1 = 1.2
 B = 0.75
@@ -121,5 +121,6 @@ def _rarity(having: int, entries: int) -> float:
     return math.log(1 + (entries - having + 0.5) / (having + 0.5))
 
 
-def _saturated(count: int, relative_length: float) -> float:
+def _saturated(occurrences: int, relative_length: float) -> float:
+    count = min(occurrences, MAX_OCCURRENCES)
     return count / (count + K1 * (1 - B + B * relative_length))

@@ -158,7 +158,7 @@ LIMIT $4
 -- $1 store, $2 actor, $3 terms, $4 their weights, $5 session, $6 path, $7 and $8 the range below
 -- it, $9 k1, $10 b, $11 embedder (NULL for none), $12 signature and $13 components of the query,
 -- $14 entries compared exactly, $15 weight of words beside meaning, $16 matches, $17 whether with
--- contents, $18 incarnation.
+-- contents, $18 incarnation, $19 occurrences of a term that are counted.
 WITH asked AS MATERIALIZED (
     SELECT term, weight, ('''' || term || '''')::tsquery AS query
     FROM unnest($3::text[], $4::float8[]) AS t (term, weight)
@@ -170,9 +170,9 @@ WITH asked AS MATERIALIZED (
     -- ts_rank of a term that occurs n times is the sum of 1/i^2 up to n over that up to infinity;
     -- what is missing to 1 gives n back.
     SELECT t.document_id, t.length, a.term,
-        round(
+        least($19::float8, round(
             1 / (1.64493406685 * greatest(1 - ts_rank('{1,1,1,1}', t.terms, a.query), 0.01)) - 0.5
-        ) AS occurrences,
+        )) AS occurrences,
         ($5::text IS NULL OR t.session = $5)
             AND (t.path = $6 OR t.path >= $7 AND t.path < $8) AS admitted
     FROM (

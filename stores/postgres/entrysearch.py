@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ...notebook import (
     COMPARED_EXACTLY,
     K1,
+    MAX_OCCURRENCES,
     WORDS_WEIGHT,
     B,
     StoredVector,
@@ -75,6 +76,7 @@ class EntrySearch:
             limit,
             content,
             incarnation,
+            MAX_OCCURRENCES,
         )
         return [EntryMatch(entry=entry(row), score=row["score"]) for row in rows]
 

@@ -24,6 +24,9 @@ DEADLOCK_DETECTED = "40P01"
 LOCK_NOT_AVAILABLE = "55P03"
 
 
+_DONE_IN_ANOTHER_STORE = "DM008"
+
+
 class DocumentTooLarge(MemoryFault):
     """The append would make the document too large."""
 
@@ -103,6 +106,11 @@ def translate(error: Exception) -> MemoryFault | None:
 
 
 def _of_state(state: str) -> MemoryFault:
+    if state == _DONE_IN_ANOTHER_STORE:
+        return MemoryNotFound(
+            "That request was done in a memory store that has been deleted since: for the one that "
+            "was made in its place give it another id."
+        )
     if state in _MALFORMED:
         return InvalidMemoryRequest("a value cannot be stored")
     if state in _BY_STATE:

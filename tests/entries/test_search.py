@@ -88,7 +88,7 @@ async def test_appended_words_score_like_written_ones(
     entries: PostgresEntryStore, store: str
 ) -> None:
     """An entry made by appends is found as one written at once, many occurrences included."""
-    for _ in range(40):
+    for _ in range(90):
         await entries.append(key(store, "/appended"), content="cat dog")
     appended = await entries.find(key(store, "/appended"))
     assert appended is not None
@@ -99,7 +99,7 @@ async def test_appended_words_score_like_written_ones(
         "/other": index_terms("dog fish"),
     }
     expected = score_words(query_terms("cat"), texts)["/appended"]
-    assert math.isclose(match.score, expected, abs_tol=2e-3)
+    assert math.isclose(match.score, expected, abs_tol=1e-6)
 
 
 async def test_results_are_bounded(entries: PostgresEntryStore, store: str) -> None:

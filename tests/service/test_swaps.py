@@ -107,3 +107,35 @@ def test_store_can_be_made_again(alice: Caller, bob: Caller) -> None:
     put = {"actor_id": "ann", "path": "/a", "content": "x"}
     assert alice.http.post(f"/v1/memory-stores/{name}/entries:put", json=put).status_code == 403
     assert bob.http.post(f"/v1/memory-stores/{name}/entries:put", json=put).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "json"),
+    [
+        ("/v1/memory-stores/{}/entries:put", {"content": "x"}),
+        ("/v1/memory-stores/{}/entries:append", {"content": "x"}),
+        ("/v1/memory-stores/{}/entries:forget", {}),
+        (STORES + "/{}/entries", {"content": "x"}),
+    ],
+)
+def test_what_was_done_in_what_was_is_not_done_in_what_came(
+    alice: Caller, path: str, json: dict[str, str]
+) -> None:
+    """A key used before a store was made again is refused in it, and another key works."""
+    name = f"again-{uuid.uuid4().hex[:8]}"
+    sent = {"actor_id": "ann", "path": "/a", **json}
+    answers = []
+    for _ in range(2):
+        made = alice.http.post(STORES, params={"managed_memory_store_id": name}, json={})
+        assert made.status_code == 200
+        for key in ("seed", "seed"):
+            headers = {"Idempotency-Key": key}
+            answers.append(alice.http.post(path.format(name), json=sent, headers=headers))
+        if len(answers) == 2:
+            assert alice.http.delete(f"{STORES}/{name}").status_code == 200
+    assert [answer.status_code for answer in answers] == [200, 200, 404, 404]
+    assert "deleted since" in answers[-1].json()["message"]
+    listed = alice.http.get(f"{STORES}/{name}/entries", params={"actor_id": "ann"})
+    assert listed.json()["managed_memory_entries"] == []
+    other = alice.http.post(path.format(name), json=sent, headers={"Idempotency-Key": "other"})
+    assert other.status_code == 200

@@ -2,6 +2,7 @@
 -- oldest release: 0.1.0
 --
 -- Errors they raise beside those of 0002: DM006 exists already   DM007 no such store or entry
+-- DM008 done in a store that is gone
 --
 -- They follow `mutate_v1`, whose comment says why each step stands where it does, and add:
 --   * the store. A mutation holds its store's advisory lock, shared; `delete_memory_store_v1` takes
@@ -52,6 +53,23 @@ BEGIN
         RAISE EXCEPTION 'the operation was abandoned' USING ERRCODE = 'DM003';
     END IF;
     RETURN receipt;
+END $$;
+
+-- Refuse the receipt of an operation that was applied in a memory store that was deleted since,
+-- where the caller works in one that was made in its place: told that it was done, a caller would
+-- believe that it is there; done once more, a late retry would bring back what was deleted.
+CREATE FUNCTION durable_memory.refuse_earlier_v1(
+    p_receipt durable_memory.receipts, p_store text, p_incarnation bigint
+) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF p_incarnation IS NOT NULL THEN
+        PERFORM FROM durable_memory.memory_stores s
+        WHERE s.id = p_store AND s.created_at > p_receipt.created_at;
+        IF FOUND THEN
+            RAISE EXCEPTION 'done in a memory store that is gone' USING ERRCODE = 'DM008';
+        END IF;
+    END IF;
 END $$;
 
 CREATE FUNCTION durable_memory.refuse_late_v1(p_deadline timestamptz) RETURNS timestamptz
@@ -207,6 +225,7 @@ BEGIN
         p_operation_id, p_fingerprint, p_workflow_id, p_run_id);
     replayed := receipt.operation_id IS NOT NULL;
     IF replayed THEN
+        PERFORM durable_memory.refuse_earlier_v1(receipt, p_store, p_incarnation);
         document_id := receipt.document_id;
         version := receipt.version;
         existed := receipt.existed;
@@ -341,6 +360,7 @@ BEGIN
         p_operation_id, p_fingerprint, p_workflow_id, p_run_id);
     replayed := receipt.operation_id IS NOT NULL;
     IF replayed THEN
+        PERFORM durable_memory.refuse_earlier_v1(receipt, p_store, p_incarnation);
         existed := receipt.existed;
         entry_ids := receipt.entry_ids;
         RETURN;
