@@ -77,25 +77,33 @@ class EmbeddingActivities:
             return EmbedResponse(claimed=len(tasks), kept=kept).wire()
 
     async def _embed(self, tasks: Sequence[EmbeddingTask]) -> list[EmbeddedTask]:
-        """Embed a batch; of one that fails, halves, as long as there is a half that does not.
+        """Embed a batch; of one that fails, halves, down to the texts that the embedder refuses.
 
-        So one text that the embedder refuses leaves out itself, and an embedder that is down is
-        asked three times and not once for each text.
+        An embedder that refuses both halves of a batch is asked for one text of each: one that is
+        down is asked five times, and not once for each text.
         """
         whole = await self._try(tasks) if tasks else []
-        if whole is not None:
-            return whole
-        failing, embedded = list(tasks), list[EmbeddedTask]()
-        while len(failing) > 1:
-            middle = len(failing) // 2
-            halves = [failing[:middle], failing[middle:]]
-            outcomes = [await self._try(half) for half in halves]
-            embedded += [each for outcome in outcomes for each in outcome or ()]
-            bad = [half for half, outcome in zip(halves, outcomes, strict=True) if outcome is None]
-            if len(bad) != 1:
-                break
-            (failing,) = bad
+        return await self._halved(tasks, answering=False) if whole is None else whole
+
+    async def _halved(
+        self, tasks: Sequence[EmbeddingTask], *, answering: bool
+    ) -> list[EmbeddedTask]:
+        """Embed what can be of a batch that failed as a whole; give up where nothing answers."""
+        if len(tasks) == 1:
+            return []
+        middle = len(tasks) // 2
+        halves = [tasks[:middle], tasks[middle:]]
+        outcomes = [await self._try(half) for half in halves]
+        if not (answering or any(outcomes) or await self._answers(halves)):
+            return []
+        embedded = list[EmbeddedTask]()
+        for half, outcome in zip(halves, outcomes, strict=True):
+            embedded += await self._halved(half, answering=True) if outcome is None else outcome
         return embedded
+
+    async def _answers(self, halves: Sequence[Sequence[EmbeddingTask]]) -> bool:
+        """Whether the embedder takes a text of one of the halves, the last ones where there are."""
+        return any([await self._try(half[-1:]) is not None for half in halves if len(half) > 1])
 
     async def _try(self, tasks: Sequence[EmbeddingTask]) -> list[EmbeddedTask] | None:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 from starlette.types import Message, Receive
 
@@ -54,10 +55,11 @@ class Body:
         """Read what is left and drop it.
 
         A client that is cut off while it sends takes that for a lost connection, and the public
-        ones then send again for minutes.
+        ones then send again for minutes. One that is too slow is cut off all the same.
         """
-        while self._more and self._size <= _MAX_DRAINED_BYTES:
-            await self._piece()
+        with suppress(ServiceError):
+            while self._more and self._size <= _MAX_DRAINED_BYTES:
+                await self._piece()
         self._whole = b""
 
     async def receive(self) -> Message:

@@ -81,6 +81,7 @@ class Writer:
 
     def _prepare(self, connection: OwnConnection, change: Change) -> Prepared | MemoryMutation:
         """Decide what is done: steps 1 and 2. A receipt, or nothing to do, is the answer itself."""
+        self._refuse_undecided(connection, change.path)
         try:
             with transaction(connection, "IMMEDIATE"):
                 session = Session(connection=connection)
@@ -96,6 +97,15 @@ class Writer:
         except BaseException:
             self._discard(change.path)
             raise
+
+    def _refuse_undecided(self, connection: OwnConnection, path: str) -> None:
+        """Let nobody plan over a mutation that could be neither done nor undone, as on a full disk.
+
+        Its temporary file tells whether it has happened: another plan would write over it, and
+        take it away when it fails.
+        """
+        if Session(connection=connection).row(_SQL["prepared_of_path"], path):
+            raise MemoryStoreUnavailable("An earlier change of the file is still undecided.")
 
     def _plan(self, session: Session, change: Change) -> Prepared | None:
         """Plan on the file as it is, and write the temporary file; `None` for nothing to do.

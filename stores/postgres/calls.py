@@ -19,9 +19,10 @@ Isolation
 ---------
 The functions are written for READ COMMITTED. On a caller's pool with a stricter default they still
 never do the wrong thing: a change under their feet is a serialization failure, which rolls all of
-it back. It is repeated in an explicit READ COMMITTED transaction. So a call that meets nobody costs
-one round trip on any pool, and one that does is not starved by repeating it under rules that make
-the loser of every race fail.
+it back. It is repeated in an explicit READ COMMITTED transaction. So a change of a file
+that meets nobody costs one round trip on any pool, and one that does is not starved by repeating it
+under rules that make the loser of every race fail. The functions of entries refuse stricter rules
+at once: on such a pool each of their changes is repeated so, and costs five.
 """
 
 from __future__ import annotations

@@ -24,9 +24,6 @@ DEADLOCK_DETECTED = "40P01"
 LOCK_NOT_AVAILABLE = "55P03"
 
 
-_DONE_IN_ANOTHER_STORE = "DM008"
-
-
 class DocumentTooLarge(MemoryFault):
     """The append would make the document too large."""
 
@@ -58,6 +55,13 @@ _UNAVAILABLE_BY_STATE = {
     "42501": "The database role lacks a right on the durable_memory schema: grant it.",
     "25006": "The database is read-only: connect to the primary.",
     "53300": "The database has no connection left: raise its limit, or lower the pools' sizes.",
+}
+
+_NOT_FOUND_BY_STATE = {
+    "DM008": (
+        "That was done in a memory store that has been deleted since: for the one that was made in "
+        "its place use another id (over HTTP: another Idempotency-Key)."
+    ),
 }
 
 # What the database says of a URL that is wrong, or of a role that may not come in.
@@ -106,15 +110,12 @@ def translate(error: Exception) -> MemoryFault | None:
 
 
 def _of_state(state: str) -> MemoryFault:
-    if state == _DONE_IN_ANOTHER_STORE:
-        return MemoryNotFound(
-            "That request was done in a memory store that has been deleted since: for the one that "
-            "was made in its place give it another id."
-        )
     if state in _MALFORMED:
         return InvalidMemoryRequest("a value cannot be stored")
     if state in _BY_STATE:
         return _BY_STATE[state]()
+    if state in _NOT_FOUND_BY_STATE:
+        return MemoryNotFound(_NOT_FOUND_BY_STATE[state])
     if state in _REFUSED_BY_STATE:
         return MemoryStoreRefused(_REFUSED_BY_STATE[state])
     known = _UNAVAILABLE_BY_STATE.get(state)

@@ -109,25 +109,27 @@ async def test_batch_is_embedded(
     assert await vectors(pool, store) == 2
 
 
+@pytest.mark.parametrize("spoilt", [{4}, {1, 30}, {0, 7, 15, 16, 25}])
 @pytest.mark.parametrize("bad", ["poison", *USELESS])
-async def test_text_that_cannot_be_embedded_leaves_out_itself(  # noqa: PLR0917  (fixtures)
+async def test_texts_that_cannot_be_embedded_leave_out_themselves(  # noqa: PLR0917  (fixtures)
     entries: PostgresEntryStore,
     store: str,
     activities: EmbeddingActivities,
     embedder: Shaky,
     pool: asyncpg.Pool,
     bad: str,
+    spoilt: set[int],
 ) -> None:
-    """Of a batch with one bad text all others are embedded, and the bad one is found by words."""
-    for n in range(9):
-        await entries.create(key(store, f"/{n}"), content=bad if n == 4 else "text")
+    """Of a batch with bad texts all others are embedded, and the bad ones are found by words."""
+    for n in range(32):
+        await entries.create(key(store, f"/{n}"), content=bad if n in spoilt else "text")
     done = await ActivityEnvironment().run(activities.embed_entries, {})
-    assert done == {"claimed": 9, "kept": 8}
-    assert await vectors(pool, store) == 8
-    assert len(await entries.search(store, "someone", bad)) == 1
+    assert done == {"claimed": 32, "kept": 32 - len(spoilt)}
+    assert await vectors(pool, store) == 32 - len(spoilt)
+    assert len(await entries.search(store, "someone", bad, limit=32)) == len(spoilt)
 
 
-async def test_embedder_that_is_down_is_asked_three_times(
+async def test_embedder_that_is_down_is_asked_five_times(
     entries: PostgresEntryStore, store: str, activities: EmbeddingActivities, embedder: Shaky
 ) -> None:
     """When nothing can be embedded the activity fails, by a type that is retried."""
@@ -138,7 +140,7 @@ async def test_embedder_that_is_down_is_asked_three_times(
         await ActivityEnvironment().run(activities.embed_entries, {})
     assert getattr(error.value, "type", None) == "EmbedderUnavailable"
     assert not getattr(error.value, "non_retryable", True)
-    assert embedder.calls == 3
+    assert embedder.calls == 5
 
 
 @pytest.mark.usefixtures("worker")

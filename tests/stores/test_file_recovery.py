@@ -406,3 +406,21 @@ async def test_mutation_without_an_operation_is_done_too(
     die(root, "prepared")
     await store.edit(OTHER, Append(content="other"), max_chars=100, deadline=future())
     assert await content_of(store, PATH) == "line\n"
+
+
+async def test_nobody_plans_over_what_is_undecided(root: Path, store: FileMemoryStore) -> None:
+    """While a mutation is neither done nor undone the next one is refused, and spoils nothing."""
+    first, second = new_operation(), new_operation()
+    die(root, "prepared", operation=first)
+    journal = Journal.of(root, timeout=5)
+    writer = Writer(root=root, journal=journal, timeout=5)
+    change = Change(path=PATH, intent=LINE, operation=second, deadline=None)
+    with (
+        journal.writing() as connection,
+        pytest.raises(MemoryStoreUnavailable, match="undecided"),
+    ):
+        writer._prepare(connection, change)
+    journal.connections.close()
+    assert (await replay(store, LINE, first)).replayed
+    assert await content_of(store, PATH) == "line\n"
+    assert await store.get_operation(second) is None

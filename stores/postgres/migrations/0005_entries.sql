@@ -33,7 +33,10 @@ ALTER TABLE durable_memory.history
     -- When the entry was made that this step belongs to: its key may since have another.
     ADD COLUMN entry_created_at timestamptz;
 
-ALTER TABLE durable_memory.receipts ADD COLUMN entry_ids text[] COLLATE "C";
+ALTER TABLE durable_memory.receipts
+    ADD COLUMN entry_ids text[] COLLATE "C",
+    -- Of the memory store in which it was applied, where the caller works in one.
+    ADD COLUMN incarnation bigint;
 
 -- What an entry is found by; there is a row if and only if there is the entry. Terms come from the
 -- client (`notebook/terms.py`); a term has as many positions as it has occurrences, which is what

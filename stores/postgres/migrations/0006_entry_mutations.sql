@@ -59,16 +59,12 @@ END $$;
 -- where the caller works in one that was made in its place: told that it was done, a caller would
 -- believe that it is there; done once more, a late retry would bring back what was deleted.
 CREATE FUNCTION durable_memory.refuse_earlier_v1(
-    p_receipt durable_memory.receipts, p_store text, p_incarnation bigint
+    p_receipt durable_memory.receipts, p_incarnation bigint
 ) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-    IF p_incarnation IS NOT NULL THEN
-        PERFORM FROM durable_memory.memory_stores s
-        WHERE s.id = p_store AND s.created_at > p_receipt.created_at;
-        IF FOUND THEN
-            RAISE EXCEPTION 'done in a memory store that is gone' USING ERRCODE = 'DM008';
-        END IF;
+    IF p_receipt.incarnation <> p_incarnation THEN
+        RAISE EXCEPTION 'done in a memory store that is gone' USING ERRCODE = 'DM008';
     END IF;
 END $$;
 
@@ -225,7 +221,7 @@ BEGIN
         p_operation_id, p_fingerprint, p_workflow_id, p_run_id);
     replayed := receipt.operation_id IS NOT NULL;
     IF replayed THEN
-        PERFORM durable_memory.refuse_earlier_v1(receipt, p_store, p_incarnation);
+        PERFORM durable_memory.refuse_earlier_v1(receipt, p_incarnation);
         document_id := receipt.document_id;
         version := receipt.version;
         existed := receipt.existed;
@@ -335,7 +331,8 @@ BEGIN
         SET document_id = target.id,
             version = mutate_entry_v1.version,
             existed = mutate_entry_v1.existed,
-            entry_ids = mutate_entry_v1.entry_ids
+            entry_ids = mutate_entry_v1.entry_ids,
+            incarnation = p_incarnation
         WHERE r.operation_id = p_operation_id;
     END IF;
 END $$;
@@ -360,7 +357,7 @@ BEGIN
         p_operation_id, p_fingerprint, p_workflow_id, p_run_id);
     replayed := receipt.operation_id IS NOT NULL;
     IF replayed THEN
-        PERFORM durable_memory.refuse_earlier_v1(receipt, p_store, p_incarnation);
+        PERFORM durable_memory.refuse_earlier_v1(receipt, p_incarnation);
         existed := receipt.existed;
         entry_ids := receipt.entry_ids;
         RETURN;
@@ -402,7 +399,9 @@ BEGIN
     existed := cardinality(entry_ids) > 0;
     IF p_operation_id IS NOT NULL THEN
         UPDATE durable_memory.receipts r
-        SET existed = forget_entries_v1.existed, entry_ids = forget_entries_v1.entry_ids
+        SET existed = forget_entries_v1.existed,
+            entry_ids = forget_entries_v1.entry_ids,
+            incarnation = p_incarnation
         WHERE r.operation_id = p_operation_id;
     END IF;
 END $$;
