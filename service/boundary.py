@@ -5,7 +5,8 @@ neither too large nor too slow, and the token once more where the body was slow.
 nothing is parsed and nothing is kept in memory: the routes that need none have no body, and one
 that is sent is dropped. What comes out of a route is answered by `errors.py`, whatever it is.
 
-The log has a line for each request that was answered: the name of its route and not its URL, status, milliseconds.
+The log has a line for each request that was answered: the name of its route and not its URL,
+status, milliseconds.
 """
 
 from __future__ import annotations
