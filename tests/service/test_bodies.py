@@ -12,7 +12,8 @@ from durable_memory.service.errors import ServiceError
 
 
 async def _never() -> Message:
-    return await asyncio.get_running_loop().create_future()
+    await asyncio.get_running_loop().create_future()
+    raise AssertionError("unreachable")
 
 
 def _late() -> Body:
