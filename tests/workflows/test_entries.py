@@ -3,81 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
-import pytest_asyncio
 import runs
 from entry_scripts import (
-    AskingForEntriesWorkflow,
-    CarryingEntriesWorkflow,
     MixedWorkflow,
     SessionsWorkflow,
-    VerifiedWorkflow,
 )
+from entry_workers import kept
 from temporalio.client import Client, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
-from durable_memory.activities import EntryActivities, MemoryActivities, ModelActivities
-from durable_memory.cli.faults import connected, count_receipts, reset_before_model_call
+from durable_memory.cli.faults import connected, count_receipts
 from durable_memory.notebook import (
     EntryKey,
-    ModelRequest,
-    ModelResponse,
-    ModelToolCall,
     encoded_size,
 )
-from durable_memory.stores import Entry, EntryStore, InMemoryStore
-from scripts import ScriptWorkflow, call, save
-
-WORKFLOWS = [
-    AskingForEntriesWorkflow,
-    CarryingEntriesWorkflow,
-    MixedWorkflow,
-    ScriptWorkflow,
-    SessionsWorkflow,
-    VerifiedWorkflow,
-]
-
-
-class ToldModel:
-    """Calls what the prompt says, each time under new ids."""
-
-    async def complete(self, request: ModelRequest) -> ModelResponse:
-        """Return the calls that stand in the prompt as JSON."""
-        asked = json.loads(request.messages[-1].content)
-        return ModelResponse(
-            tool_calls=tuple(
-                ModelToolCall(id=runs.unique("call"), name=name, arguments=json.dumps(arguments))
-                for name, arguments in asked
-            )
-        )
-
-
-@pytest_asyncio.fixture(scope="module")
-async def queue(temporal_client: Client, entries: EntryStore) -> AsyncIterator[str]:
-    """The queue of a worker that serves both kinds of memories."""
-    activities = [
-        *EntryActivities(entries).activities,
-        *MemoryActivities(InMemoryStore()).activities,
-        ModelActivities(ToldModel()).complete,
-    ]
-    async with runs.worker(
-        temporal_client, name := runs.unique("queue"), activities=activities, workflows=WORKFLOWS
-    ):
-        yield name
-
-
-@pytest.fixture
-def memory(memory_store: str) -> dict[str, Any]:
-    """Ann's memory in the test's memory store."""
-    return {"store": memory_store, "actor": "ann@example.com"}
-
-
-async def kept(entries: EntryStore, store: str, actor: str) -> Sequence[Entry]:
-    """All entries of an actor."""
-    return (await entries.list_entries(store, actor, limit=100)).entries
+from durable_memory.stores import EntryStore
+from scripts import call, save
 
 
 async def test_four_tools(temporal_client: Client, queue: str, memory: dict[str, Any]) -> None:
@@ -253,85 +197,6 @@ async def test_long_results_are_bounded(
         assert encoded_size(result["data"]) < 1024 * 1024
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"actor": ""},
-        {"actor": " "},
-        {"actor": None},
-        {"actor": "x" * 600},
-        {"actor": 7},
-        {"store": ""},
-        {"store": "_notebooks"},
-        {"store": "a/b"},
-        {"session": ""},
-        {"tool_prefix": "no spaces"},
-        {"max_entry_results": 101},
-        {"max_entry_result_chars": 10},
-        {"heading": "two\nlines"},
-        {"task_queue": ""},
-    ],
-    ids=str,
-)
-async def test_malformed_configuration_fails_the_workflow(
-    temporal_client: Client, queue: str, memory: dict[str, Any], fields: dict[str, object]
-) -> None:
-    """A memory without an actor, or any field that cannot work, fails the workflow."""
-    with pytest.raises(WorkflowFailureError) as failure:
-        await runs.run(temporal_client, queue, {**memory, **fields}, save("/a", "x"))
-    assert isinstance(failure.value.cause, ApplicationError)
-    assert failure.value.cause.type == "InvalidMemoryRequest"
-
-
-async def test_missing_actor_fails_the_workflow(
-    temporal_client: Client, queue: str, memory_store: str
-) -> None:
-    """A configuration that says nothing of an actor has none, and no shared one in its place."""
-    with pytest.raises(WorkflowFailureError) as failure:
-        await runs.run(temporal_client, queue, {"store": memory_store}, save("/a", "x"))
-    assert isinstance(failure.value.cause, ApplicationError)
-    assert failure.value.cause.type == "InvalidMemoryRequest"
-
-
-async def test_actor_resolved_from_the_input(
-    temporal_client: Client, queue: str, entries: EntryStore, memory_store: str
-) -> None:
-    """Store, actor and session can be functions of the workflow's input."""
-    user = {"store": memory_store, "id": "bob", "session": "monday"}
-    told = await temporal_client.execute_workflow(
-        VerifiedWorkflow.run, user, id=runs.unique("verified"), task_queue=queue
-    )
-    assert told == "Saved memory at /hello.md"
-    (entry,) = await kept(entries, memory_store, "bob")
-    assert entry.key.session == "monday"
-
-
-@pytest.mark.parametrize("user", [{}, {"id": None}, {"id": ""}], ids=str)
-async def test_unverified_user_fails_the_workflow(
-    temporal_client: Client, queue: str, memory_store: str, user: dict[str, Any]
-) -> None:
-    """An input without an identity fails the workflow and never falls back to a shared memory."""
-    with pytest.raises(WorkflowFailureError) as failure:
-        await temporal_client.execute_workflow(
-            VerifiedWorkflow.run,
-            {"store": memory_store, **user},
-            id=runs.unique("verified"),
-            task_queue=queue,
-        )
-    assert isinstance(failure.value.cause, ApplicationError)
-    assert failure.value.cause.type == "InvalidMemoryRequest"
-    assert memory_store not in str(failure.value.cause)
-
-
-async def test_unknown_store_fails_the_workflow(temporal_client: Client, queue: str) -> None:
-    """Saving into a memory store that does not exist fails the workflow: no model could act."""
-    memory = {"store": "no-such-store", "actor": "ann"}
-    with pytest.raises(WorkflowFailureError) as failure:
-        await runs.run(temporal_client, queue, memory, save("/a", "x"))
-    assert isinstance(failure.value.cause, ApplicationError)
-    assert failure.value.cause.type == "MemoryNotFound"
-
-
 async def test_beside_a_notebook(
     temporal_client: Client, queue: str, memory: dict[str, Any]
 ) -> None:
@@ -382,112 +247,3 @@ async def test_clashes_are_refused(
         )
     assert isinstance(failure.value.cause, ApplicationError)
     assert failure.value.cause.type == "InvalidMemoryRequest"
-
-
-async def test_same_id_in_one_response_is_one_operation(
-    temporal_client: Client, queue: str, memory: dict[str, Any]
-) -> None:
-    """Within a response a tool call id is one operation; in the next it means nothing."""
-    _, first, again, _, other = await runs.run(
-        temporal_client,
-        queue,
-        memory,
-        {"do": "snapshot"},
-        save("/a", "one", call_id="call_0"),
-        save("/a", "one", call_id="call_0"),
-        {"do": "snapshot"},
-        save("/a", "two", call_id="call_0"),
-    )
-    assert again["data"] == {**first["data"], "replayed": True}
-    assert other["data"]["status"] == "updated"
-
-
-async def test_reused_id_with_other_arguments_fails(
-    temporal_client: Client, queue: str, memory: dict[str, Any]
-) -> None:
-    """A tool call id that comes again in one response with other arguments fails the workflow."""
-    with pytest.raises(WorkflowFailureError) as failure:
-        await runs.run(
-            temporal_client,
-            queue,
-            memory,
-            save("/a", "one", call_id="call_0"),
-            save("/a", "two", call_id="call_0"),
-        )
-    assert isinstance(failure.value.cause, ApplicationError)
-    assert failure.value.cause.type == "MemoryOperationConflictError"
-
-
-async def test_counters_carried_through_continue_as_new(
-    temporal_client: Client, queue: str, memory_store: str
-) -> None:
-    """With an operation scope, the same save in the next run is another call, not a replay."""
-    status = await temporal_client.execute_workflow(
-        CarryingEntriesWorkflow.run,
-        args=[memory_store, None],
-        id=runs.unique("carry"),
-        task_queue=queue,
-    )
-    assert status == "updated"
-
-
-async def test_two_resets_write_nothing_twice(
-    temporal_client: Client, queue: str, entries: EntryStore, memory: dict[str, Any]
-) -> None:
-    """After two resets, with new tool call ids, each save and forget has happened once, in order.
-
-    The first path is saved with the same words three times: three operations, and stay three.
-    """
-    prompts = [
-        json.dumps([["save_memory", {"path": path, "content": text}] for path, text in batch])
-        for batch in [
-            [("/a", "tea"), ("/b", "bread")],
-            [("/a", "coffee"), ("/a", "tea")],
-            [("/a", "tea")],
-        ]
-    ]
-    prompts.insert(2, json.dumps([["forget_memory", {"path": "/b"}]]))
-    run = await temporal_client.start_workflow(
-        AskingForEntriesWorkflow.run,
-        args=[memory, prompts],
-        id=runs.unique("agent"),
-        task_queue=queue,
-    )
-    told = await run.result()
-    (before,) = await kept(entries, memory["store"], memory["actor"])
-    ids = [await runs.tool_call_ids(run)]
-    for first_again in (1, 0):
-        run = await reset_before_model_call(temporal_client, run, call=first_again)
-        assert await run.result() == told, "a receipt says what the first run said"
-        ids.append(await runs.tool_call_ids(run))
-    assert len(set.union(*ids)) == 6 + 4 + 6, "the model gave new ids"
-    (after,) = await kept(entries, memory["store"], memory["actor"])
-    assert after == before
-    steps = await entries.history(memory["store"], after.id, limit=100)
-    assert len(steps) == 4
-    assert after.content == "tea"
-
-
-async def test_uncached_workflows_rebuild_the_handle(
-    temporal_client: Client, entries: EntryStore, memory: dict[str, Any]
-) -> None:
-    """A worker that keeps no workflow in memory rebuilds the handle's state in every task."""
-    calls = [save(f"/{i % 3}", "text", call_id=f"c{i}") for i in range(6)]
-    steps: list[dict[str, Any]] = [
-        {"do": "together", "calls": calls},
-        {"do": "snapshot"},
-        *calls,
-        call("list_memories"),
-    ]
-    async with runs.worker(
-        temporal_client,
-        queue := runs.unique("uncached"),
-        activities=EntryActivities(entries).activities,
-        workflows=[ScriptWorkflow],
-        max_cached_workflows=0,
-    ):
-        results = await runs.run(temporal_client, queue, memory, *steps)
-    assert len(json.loads(results[-1]["text"])["memories"]) == 3
-    saved = [*results[0], *results[2:-1]]
-    assert [each["data"]["status"] for each in saved] == [*["created"] * 3, *["updated"] * 9]
-    assert not any(each["data"]["replayed"] for each in saved)
